@@ -31,13 +31,13 @@ export function clock(ms: number): string {
 
 const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 
-/** With the day, unless that is today. */
+/** Includes the day, unless that is today. */
 export function moment(ms: number, nowMs = Date.now()): string {
   const [day, today] = [DAY.format(ms), DAY.format(nowMs)];
   return day === today ? clock(ms) : `${day}, ${clock(ms)}`;
 }
 
-/** With milliseconds, for frequent events. */
+/** Includes milliseconds, for frequent events. */
 export function preciseClock(ms: number): string {
   return `${clock(ms)}.${String(Math.floor(ms) % 1_000).padStart(3, '0')}`;
 }

@@ -4,7 +4,7 @@ import type { ShownCall } from './call-log.ts';
 export interface Bar {
   call: ShownCall;
   lane: number;
-  /** As a fraction of the time shown. */
+  /** Start as a fraction of the time shown. */
   left: number;
   width: number;
 }

@@ -34,7 +34,7 @@ export function useView(element: RefObject<HTMLElement | null>): { top: number; 
   return view;
 }
 
-/** As the styles have it: below this width a row has two lines. */
+/** As in the styles: below this width a row has two lines. */
 const NARROW = '(max-width: 700px)';
 
 export function useIsNarrow(): boolean {

@@ -23,7 +23,7 @@ export interface AccessOptions {
   readonly config: AccessConfig;
   /** Absolute and real; paths of calls count from it. */
   readonly workspace: string;
-  /** For the examples of rules: what is known of a function before any worker has announced it. */
+  /** The function that an example of a rule names, as far as it is known before a worker has announced it. */
   readonly find: (functionId: string) => CalledFunction | undefined;
   readonly tokenFile?: TokenFile | undefined;
   readonly env?: NodeJS.ProcessEnv;

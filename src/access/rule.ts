@@ -28,7 +28,7 @@ export interface Rule {
   readonly reason?: string | undefined;
   /** Whether the client that made an asked call may ask its own person. */
   readonly isForClient: boolean;
-  /** As the operator wrote it, for explanations. */
+  /** The rule as the operator wrote it, for explanations. */
   readonly text: string;
   matches(call: CallFacts): boolean;
 }

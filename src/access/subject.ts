@@ -12,7 +12,7 @@ import { splitWords, WordsError } from '#host';
 export const UNKNOWN = Symbol('unknown');
 
 export interface SubjectPath {
-  /** From the workspace where it lies in it (`.` for itself), else absolute. */
+  /** The path relative to the workspace if it is inside (`.` for the workspace itself), else absolute. */
   readonly path: string;
   /** Whether the call concerns everything below it too. */
   readonly isTree: boolean;
@@ -21,7 +21,7 @@ export interface SubjectPath {
 export interface CallSubject {
   /** Absent for a function that declares no paths. */
   readonly paths?: readonly SubjectPath[] | typeof UNKNOWN;
-  /** As written. Absent for a function that declares no command. */
+  /** The program as written. Absent for a function that declares no command. */
   readonly program?: string | typeof UNKNOWN;
 }
 
@@ -64,7 +64,7 @@ function withoutRange(path: unknown): unknown[] {
   return bare === path ? [path] : [path, bare];
 }
 
-/** Without `.` and `..`. */
+/** Resolves `.` and `..`. */
 function fromWorkspace(path: string, workspace: string): string {
   const whole = posix.resolve(workspace, path);
   if (whole === workspace) return '.';

@@ -50,7 +50,7 @@ const FileSchema = cellConfig.extend({
   workers: z.array(z.strictObject({ name: z.string(), config: z.unknown().optional() })).nullable(),
 });
 
-/** All workers over one workspace: the set that runs without a file. */
+/** The entries of all workers over one workspace: the set that runs without a file. */
 export function defaultEntries(
   available: readonly AnyWorker[],
   workspace: string,

@@ -21,7 +21,7 @@ const Row = z.looseObject({ caller: z.object({ id: z.string() }).optional(), sta
 const OPTIONS = { caller: makePrincipal('page', 'removed token') };
 
 interface Ending {
-  /** Of the workers. */
+  /** Namespaces of the workers. */
   namespaces: readonly string[];
   log: Log;
 }

@@ -50,7 +50,7 @@ export function decisive(checks: readonly Check[]): Check {
   return first('deny') ?? first('ask') ?? checks.find(({ rule }) => !rule.startsWith('--')) ?? checks[0]!;
 }
 
-/** By the engine itself, with nothing but these grants. */
+/** Asks the engine's own code, with only these grants. */
 function judge(grants: Grants, fn: CalledFunction, payload: unknown, { access }: ExplainOptions) {
   return new Policies(access).authorize(makePrincipal('local', 'the caller', grants), fn, payload);
 }

@@ -71,7 +71,7 @@ export class WorkerSet {
     }
   }
 
-  /** Of all workers, each sample with its worker and namespace. */
+  /** Metrics of all workers, each sample with its worker and namespace. */
   async metrics(): Promise<Metric[]> {
     const all = await Promise.all([...this.#running.values()].map((worker) => this.#metricsOf(worker)));
     return all.flat();
@@ -123,7 +123,7 @@ export class WorkerSet {
     this.#preparing.add(done);
   }
 
-  /** All or none: if one fails, those registered before it leave again, and the old ones serve on. */
+  /** Registers all or none: if one fails, those registered before it leave again, and the old ones stay. */
   async #registerAll(opened: Map<string, OpenedWorker>): Promise<Map<string, RunningWorker>> {
     const registered = new Map<string, RunningWorker>();
     try {

@@ -30,7 +30,7 @@ export async function attachJob(bus: Bus, { worker, jobId }: AttachedJob): Promi
   }
 }
 
-/** With input where the job has one. */
+/** Attaches, with input if the job takes any. */
 async function attached(bus: Bus, { worker, jobId }: AttachedJob): Promise<z.output<typeof Attached>> {
   try {
     return Attached.parse(await bus.call(`${worker}::attach`, { job_id: jobId, input: true }));

@@ -26,7 +26,7 @@ export interface CommandInput {
 }
 
 export interface Command {
-  /** As typed: `start`, `worker run`. */
+  /** The words as typed: `start`, `worker run`. */
   name: string;
   /** Set by commands/index.ts, where all names are. */
   aliases?: readonly string[];

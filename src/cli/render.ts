@@ -51,7 +51,7 @@ export function definitions(rows: readonly (readonly [left: string, says: string
   );
 }
 
-/** In lines of at most 80 columns; only an empty line ends a paragraph. */
+/** Text in lines of at most 80 columns; only an empty line ends a paragraph. */
 export function paragraphs(text: string): string[] {
   const wrappedOnes = text.split('\n\n').map((one) => wrapped(one.replaceAll('\n', ' '), PAGE_COLUMNS).join('\n'));
   return wrappedOnes.join('\n\n').split('\n');

@@ -37,7 +37,7 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 const LONGEST_TIMEOUT_MS = 2_147_483_647;
 
 interface Sends {
-  /** For a call that should stop; with `wait`, its answer is still wanted. */
+  /** Sent for a call that should stop; with `wait`, its answer is still wanted. */
   cancel: (invocationId: string, options?: { wait: true }) => void;
   answer: (invocationId: string, answer: QuestionAnswer) => void;
 }

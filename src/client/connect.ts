@@ -186,7 +186,7 @@ export class Connection implements Bus {
     for (const frame of this.#waitingCalls.splice(0)) if (this.#calls.isWaiting(frame.invocation_id!)) link.send(frame);
   }
 
-  /** Not awaited; the answer lists the features of the engine. */
+  /** Not awaited here; the answer lists the features of the engine. */
   #introduceSelf(link: Link): void {
     const { frame, answer } = this.#calls.open('engine::workers::register', this.#introduction(), {});
     link.send(frame);

@@ -2,14 +2,14 @@
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
-/** Interval of a node's own report; at once when something in it changes. */
+/** Interval of a node's own report, which is also sent at once when something in it changes. */
 export const BEAT_MS = 1_000;
 /** A peer without a report for this long is gone. */
 export const LEASE_MS = 8_000;
 export const TICK_MS = 500;
 /** A node whose own timer fired later than this judges no peers: it was suspended itself. */
 export const LATE_TICK_MS = 1_000;
-/** With its own connection down for this long, a node treats every peer as gone. */
+/** A node whose own connection is down for this long treats every peer as gone. */
 export const CUT_OFF_MS = 10_000;
 /** A peer is gone when its subjects have no subscriber for this long, and it sent nothing meanwhile. */
 export const NO_LISTENER_MS = 800;

@@ -21,7 +21,7 @@ export interface LinkParts {
   subjects: Subjects;
   bodies: Bodies;
   served: CallsIn;
-  /** For texts of calls that wait. */
+  /** Budget for texts of calls that wait. */
   budget: ByteBudget;
 }
 

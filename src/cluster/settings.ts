@@ -14,7 +14,7 @@ const FilePath = z.string().refine((path) => !SECRET.test(path), 'must be the pa
 export const ROLES = ['door', 'host'] as const;
 
 export const ClusterSettingsSchema = z.strictObject({
-  /** Of the NATS servers. */
+  /** Addresses of the NATS servers. */
   servers: z
     .array(
       z
@@ -52,7 +52,7 @@ export const ClusterSettingsSchema = z.strictObject({
   credsFile: FilePath.optional(),
   nkeyFile: FilePath.optional(),
   caFile: FilePath.optional(),
-  /** Of this node, for servers that verify their clients. */
+  /** Certificate of this node, for servers that verify their clients. */
   certFile: FilePath.optional(),
   keyFile: FilePath.optional(),
 });

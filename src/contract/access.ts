@@ -64,7 +64,7 @@ export interface AuditedCall {
   /** `ok`, `exit 2`, or the code of a failure or refusal. */
   readonly outcome: string;
   readonly durationMs?: number;
-  /** Of the command that it ran. */
+  /** Exit code of the command that it ran. */
   readonly exitCode?: number;
   /** Changed files with their versions. */
   readonly changes?: unknown;

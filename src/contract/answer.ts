@@ -23,7 +23,7 @@ export type { OpenWorker };
 /** `text` is the result as MCP clients and the command line print it. */
 export type Reply = ({ result: unknown; text?: string } | { error: ErrorBody }) & {
   changes?: Change[];
-  /** Of changed files, as the journal has them. */
+  /** Versions of changed files, from the journal. */
   versions?: Change[];
 };
 

@@ -28,7 +28,7 @@ export interface CallScope {
   readonly functionId: string;
   /** Aborts when the caller cancelled or disconnected, or the function's deadline passed. */
   readonly signal: AbortSignal;
-  /** As the signal does, but without making one: most calls end before they need it. */
+  /** Like `signal.throwIfAborted()`, but without creating the signal: most calls end before they need it. */
   throwIfAborted(): void;
   /** The bus of this worker. Calls on it use the caller's principal, and the trace and metadata of this call. */
   readonly bus: Bus;

@@ -22,7 +22,7 @@ import { didYouMean } from './nearest.ts';
  */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
-  /** For programs, where an error has one, such as `workspace_not_writable`. */
+  /** Code for programs, if an error has one, such as `workspace_not_writable`. */
   readonly code: string | undefined;
 
   constructor(message: string, { code, ...options }: ErrorOptions & { code?: string } = {}) {

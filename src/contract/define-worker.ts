@@ -39,7 +39,7 @@ export interface WorkerSpec<Config extends z.ZodType, Table extends ErrorTable, 
   spell?(failure: Failure, engine?: { httpUrl?: string }): ErrorBody;
   /** The result for a failure, for a worker whose contract has no failed calls; `spell` is not used then. */
   failedResult?(failure: Failure): unknown;
-  /** For a worker whose calls may work in a change. */
+  /** Only for a worker whose calls may work in a change. */
   changes?: {
     /** `field`: its functions have the field `change`. `bound`: only sessions that are bound to a change work in it. */
     named: 'field' | 'bound';

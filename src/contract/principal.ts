@@ -85,7 +85,7 @@ export function callerRef(caller: Caller | undefined): z.input<typeof CallerRefS
   return caller && { id: callerKey(caller), label: caller.label };
 }
 
-/** For logs: the kind, which a peer cannot claim, before the label. */
+/** The caller for logs: the kind, which a peer cannot claim, before the label. */
 export function spellCaller({ kind, label }: Caller): string {
   return `${kind} ${label}`;
 }

@@ -10,18 +10,18 @@ export interface TracedCall {
   readonly principal: Pick<Caller, 'kind'>;
   /** The call that it was made for. */
   readonly via?: string | undefined;
-  /** As its caller sent it: may be any text. */
+  /** Trace context as the caller sent it: may be any text. */
   readonly traceparent?: string | null | undefined;
 }
 
 export interface SpanEnd {
   readonly kind: 'ok' | 'warning' | 'failed' | 'refused' | 'cancelled';
-  /** Of the failure. */
+  /** Code of the failure. */
   readonly code?: string | undefined;
 }
 
 export interface CallSpan {
-  /** Of this span, for calls made on behalf of the call. */
+  /** Trace context of this span, for calls made on behalf of the call. */
   readonly traceparent: string;
   /** Ends the span; one that never ends is not sent. */
   end(outcome: SpanEnd): void;

@@ -46,7 +46,7 @@ export class EgressLog {
   readonly #told = new Set<string>();
   readonly #watches = new Set<Map<string, RefusedPlace>>();
   readonly counts = { allowed: 0, refused: 0, failed: 0 };
-  /** Of closed connections. */
+  /** Bytes of closed connections. */
   readonly #moved = { sent: 0, received: 0 };
 
   /** Without an id it is the log of the fence. */
@@ -96,7 +96,7 @@ export class EgressLog {
     }
   }
 
-  /** With the connection that it made, whose bytes are counted. */
+  /** `socket` is the connection that was made; its bytes are counted. */
   add(decided: NewDecision, socket?: Socket, advice?: string): void {
     const decision = {
       ...decided,

@@ -23,7 +23,7 @@ const TIMES = {
   headMs: 30_000,
   /** To resolve a name and connect. */
   dialMs: 15_000,
-  /** Without a byte in either direction. */
+  /** Timeout without a byte in either direction. */
   idleMs: 300_000,
 };
 

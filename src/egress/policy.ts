@@ -24,7 +24,7 @@ export type Verdict =
 export interface PolicyOptions {
   /** The call's lists; without them only the ceiling applies. */
   readonly wanted?: RuleLists | undefined;
-  /** Where the operator lists hosts, for refusals. */
+  /** Configuration key of the operator's list, for refusals. */
   readonly allowKey?: string;
   /** `name:port` of hosts that the operator trusts to resolve to an address of a private network. */
   readonly privateHosts?: ReadonlySet<string>;

@@ -13,7 +13,7 @@ const STATUS: Record<Reason, number> = {
   unreachable: 502,
 };
 
-/** For the status line, which most programs print whole. */
+/** Limit for the status line, which most programs print whole. */
 const MAX_STATUS_CHARS = 200;
 
 export class Refusal extends Error {

@@ -15,7 +15,7 @@ export const HOST_NAME = 'host.internal';
 const WEB_PORTS = [80, 443];
 
 export interface Rule {
-  /** As it was written. */
+  /** The entry as it was written. */
   readonly entry: string;
   readonly hosts: Hosts;
   readonly ports: readonly number[] | 'any';

@@ -47,7 +47,7 @@ export function readHost(text: string): Host {
 
 export const hostText = (host: Host): string => (host.kind === 'name' ? host.name : host.address);
 
-/** As in a URL or a Host header. */
+/** The target as in a URL or a Host header. */
 export function spelled({ host, port }: Target, defaultPort?: number): string {
   const text = hostText(host);
   const bracketed = text.includes(':') ? `[${text}]` : text;

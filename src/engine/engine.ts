@@ -255,7 +255,10 @@ export class Engine {
     }
   }
 
-  /** Its events are calls in the name of the provider: a caller binds only what it may call itself. */
+  /**
+   * Events of a trigger are calls in the name of the provider, so a caller may bind only functions that it may call
+   * itself.
+   */
   #bindTrigger(session: Session, frame: FrameOf<'registertrigger'>): void {
     const { function_id, namespace } = frame;
     const mayBind = this.#calls.mayCall(session.principal, function_id, namespace ?? DEFAULT_NAMESPACE);

@@ -40,7 +40,7 @@ export interface SessionOrigin {
   policy?: string | undefined;
   /** Whether it sent the operator's key, which only the server's user can read. */
   isOperator?: boolean;
-  /** It is another node of the cluster. */
+  /** The node of the cluster that the peer is. */
   node?: NodeName;
 }
 

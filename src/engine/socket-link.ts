@@ -92,7 +92,7 @@ export class SocketLink implements Link {
     if (isBinary && TELEMETRY_PREFIXES.has(encoded.toString('latin1', 0, 4))) return;
     if (encoded.length > this.#limits.maxMessageBytes) return events.oversized?.(readFrameHead(encoded));
 
-    // Forwarded as text, these bytes would make the next peer disconnect.
+    // Dropped: forwarded as text, these bytes would make the next peer disconnect.
     if (isBinary && !isUtf8(encoded)) return this.#drop('not UTF-8', encoded);
     const text = encoded.toString();
     if (text.trim() === '') return;

@@ -6,7 +6,7 @@ const INTERVAL = 'OTEL_METRIC_EXPORT_INTERVAL';
 const DEFAULT_INTERVAL_MS = 60_000;
 
 export interface OtlpSettings {
-  /** Without user and password, for logs. */
+  /** The endpoint without user and password, for logs. */
   readonly endpoint: string;
   readonly hasTraces: boolean;
   readonly hasMetrics: boolean;

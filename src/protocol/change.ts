@@ -11,7 +11,7 @@ const HunkSchema = z.object({
   /** First line of the hunk in the old and in the new file; lines count from 1. */
   before_line: z.number().int().nonnegative(),
   after_line: z.number().int().nonnegative(),
-  /** Each with `+`, `-` or a space before it. */
+  /** Lines, each after `+`, `-` or a space. */
   lines: z.array(z.string()),
 });
 

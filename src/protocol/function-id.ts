@@ -2,7 +2,7 @@
 
 const MAX_TOOL_NAME = 64;
 
-/** As an MCP tool: letters, digits and underscores only, since clients drop anything else. */
+/** The name of an MCP tool: letters, digits and underscores only, since clients drop anything else. */
 export function toToolName(functionId: string): string {
   return functionId
     .replace(/::/g, '_')
@@ -10,7 +10,7 @@ export function toToolName(functionId: string): string {
     .slice(0, MAX_TOOL_NAME);
 }
 
-/** As the tail of an HTTP path. */
+/** The tail of an HTTP path. */
 export function toUrlPath(functionId: string): string {
   // Half a surrogate pair has no encoding, and a peer may register anything.
   return functionId

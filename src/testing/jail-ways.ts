@@ -8,7 +8,7 @@ const WAYS: [title: string, way: Required<JailChoice>][] = [
 
 const AT_ONCE: (typeof WAYS)[number] = ['at-once', { mode: 'descriptor', opening: 'at-once' }];
 
-/** As rows of a `test.each`: the title, then the arguments of `openJail`. */
+/** Rows for a `test.each`: the title, then the arguments of `openJail`. */
 export function jailWays(mode?: JailMode): typeof WAYS {
   // Without the system calls, a jail falls back to resolving paths first.
   const isOffered = openJail('/').opening === 'at-once';

@@ -24,7 +24,7 @@ function natsServer(): string | undefined {
   return found ?? (unpackPackage() ? UNPACKED : undefined);
 }
 
-/** For `skipIf`; the reason is in the title of the suite. */
+/** Value for `skipIf`; the reason is in the title of the suite. */
 export const NO_NATS = natsServer() === undefined;
 
 /** Test files that run at the same time each unpack a copy of their own; the first rename stays. */
@@ -81,7 +81,7 @@ export class NatsServers implements AsyncDisposable {
     return this.#ports.map(toUrl);
   }
 
-  /** Of the running processes. */
+  /** Pids of the running processes. */
   get pids(): number[] {
     return this.#processes.flatMap((child) => child?.pid ?? []);
   }

@@ -12,7 +12,7 @@ import { CallError, silentLog, type CallOptions } from '#contract';
 import { BACKENDS, sandbox } from '#workers/sandbox';
 import { serveWorker, type ServedWorker } from './serve-worker.ts';
 
-/** Of this run; vitest.config.ts has a project per backend. */
+/** Backend of this run; vitest.config.ts has a project per backend. */
 const { WORKCELL_TEST_BACKEND: asked } = process.env;
 const backend = BACKENDS.find(({ name, isTestDefault }) => (asked === undefined ? isTestDefault : name === asked))!;
 export const TEST_BACKEND = backend.name;
@@ -38,7 +38,7 @@ function makersHash(): string {
 /** Long enough to build an image on a busy machine. */
 export const IMAGE_PATIENCE_MS = 600_000;
 
-/** For one case. */
+/** Timeout of one case. */
 export const CASE_PATIENCE_MS = 60_000 * SLOWNESS;
 
 export function sandboxConfig(more: Record<string, unknown> = {}): Record<string, unknown> {

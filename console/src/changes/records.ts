@@ -19,13 +19,13 @@ export interface ChangeRecord {
   bytes: number;
   undoes?: number[];
   undone_by?: number;
-  /** Of the first 100 files; absent until loaded. */
+  /** Changes of the first 100 files; absent until loaded. */
   changes?: Change[];
 }
 
 export interface Step {
   action: 'Undo' | 'Redo';
-  /** For `coder::undo`. */
+  /** Number of the record, for `coder::undo`. */
   seq: number;
 }
 

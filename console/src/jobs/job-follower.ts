@@ -39,10 +39,10 @@ export interface JobExit {
 export type FollowState =
   | { kind: 'attaching' }
   | { kind: 'live'; hasInput: boolean }
-  /** It tries again by itself. */
+  /** Temporary: the follower retries by itself. */
   | { kind: 'broken'; reason: string }
   | { kind: 'ended'; exit: JobExit }
-  /** For good: the job is not known, or the server refuses. */
+  /** Final: the job is not known, or the server refuses. */
   | { kind: 'failed'; error: unknown };
 
 type Item = { at: number } & (

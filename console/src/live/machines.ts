@@ -7,7 +7,7 @@ import { call, isServed } from '../session.ts';
 
 export interface Sandbox {
   sandbox_id: string;
-  /** In a cluster: the node that has it. */
+  /** The node of the job or sandbox, in a cluster. */
   node?: string;
   name?: string | null;
   image: string;

@@ -6,7 +6,7 @@ interface AskProps {
   label: string;
   /** What is about to happen, as a question. */
   question: ComponentChildren;
-  /** Of the button that does it; the label when absent. */
+  /** Label of the button that does it; the same label when absent. */
   confirm?: string;
   title?: string;
   isDanger?: boolean;

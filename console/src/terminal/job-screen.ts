@@ -89,7 +89,7 @@ export class JobScreen implements OutputView {
     this.#terminal.focus();
   }
 
-  /** In the colours that the page has now. */
+  /** Applies the current colours of the page. */
   readonly paint = (): void => {
     this.#terminal.options.theme = PALETTES[this.#isDark() ? 'dark' : 'light'];
   };

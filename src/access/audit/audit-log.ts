@@ -28,7 +28,7 @@ const CLAIM = 'claim';
 const MOST_CHAINS = 64;
 
 export interface AuditLimits {
-  /** Bytes after which a file is closed; 0 keeps no audit. */
+  /** Size at which a file is closed; 0 keeps no audit. */
   readonly maxBytes: number;
   /** Closed files that are kept. */
   readonly keep: number;

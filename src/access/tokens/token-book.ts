@@ -18,7 +18,7 @@ export interface NamedToken {
 
 export interface TokenEntry extends NamedToken {
   readonly sha256: string;
-  /** In milliseconds since 1970. */
+  /** Time of its end in milliseconds since 1970. */
   readonly expiresAtMs?: number | undefined;
 }
 

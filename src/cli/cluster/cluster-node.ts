@@ -57,7 +57,7 @@ export class ClusterNode {
     }
   }
 
-  /** For the lines that start prints. */
+  /** Describes the node for the lines that start prints. */
   get line(): string {
     const { cluster: name, node } = this.#settings;
     const count = this.#cluster!.nodes().length;

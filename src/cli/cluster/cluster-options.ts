@@ -80,7 +80,7 @@ function parseLabels(given: CommandInput['options'][string]): Record<string, str
   );
 }
 
-/** In milliseconds. */
+/** Returns milliseconds. */
 export function parseDrainTimeout(options: CommandInput['options']): number {
   const given = text(options['drain-timeout']) ?? '300';
   if (/^\d{1,6}$/.test(given)) return Number(given) * 1_000;

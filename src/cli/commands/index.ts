@@ -69,7 +69,7 @@ const FROM_III = [...loaders.keys()]
   .filter((name) => name.startsWith('sandbox '))
   .map((name) => [`worker ${name}`, name] as const);
 
-/** By the other name. */
+/** Command names by their aliases. */
 const ALIASES = new Map<string, string>([
   ['trigger', 'call'],
   ['logs', 'jobs logs'],

@@ -26,7 +26,7 @@ import { untilSignal } from '../until-signal.ts';
 
 /** The size limit of a message on the bus. */
 const MAX_MESSAGE_BYTES = 64 * 2 ** 20;
-/** For clients that know the tools and do not ask for the list. */
+/** Delay for clients that know the tools and do not request the list. */
 const LOAD_AFTER_MS = 500;
 
 export const mcp: Command = {

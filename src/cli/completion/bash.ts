@@ -48,7 +48,7 @@ function valueLines(places: readonly Place[], takes: Takes, does: string): strin
 function placeLine({ path, next, options, hasFiles }: Place): string {
   const words = next.map(({ word }) => word).join(' ');
   const flags = options.map(({ long }) => `--${long}`).join(' ');
-  // Where no file may follow, none are offered.
+  // Offers no files where none may follow.
   const files = hasFiles ? '' : ' compopt +o default;';
   return `    ${JSON.stringify(path)}) words='${words}'; flags='${flags}';${files} ;;`;
 }

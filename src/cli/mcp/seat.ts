@@ -47,7 +47,7 @@ export function shippedToolsFor(options: CommandInput['options'], profile: ToolP
   return isWhole && profiles.every((name) => name === 'coding') ? shippedTools() : undefined;
 }
 
-/** Without it, `workcell mcp` typed by hand looks as if it hangs. */
+/** Printed because `workcell mcp` typed by hand would otherwise seem to hang. */
 export function explainWaiting(): void {
   if (!process.stdin.isTTY) return;
   process.stderr.write(

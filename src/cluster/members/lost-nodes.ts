@@ -26,7 +26,7 @@ export function whyGone(ending: Ending): string {
 
 /** The clock is passed in. */
 export class LostNodes {
-  /** By id, oldest first. */
+  /** Lost nodes by id, oldest first. */
   readonly #lost = new Map<string, Lost>();
   readonly #latest = new Map<string, Lost>();
 

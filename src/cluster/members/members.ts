@@ -34,7 +34,7 @@ export class Members {
     this.#parts = parts;
   }
 
-  /** By id. */
+  /** Peers by id. */
   get peers(): ReadonlyMap<string, Peer> {
     return this.#peers;
   }

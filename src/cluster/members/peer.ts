@@ -47,7 +47,7 @@ export class Peer {
     return this.address.name === name || (this.beat?.aliases.includes(name) ?? false);
   }
 
-  /** For lists; undefined before its first report. */
+  /** The row of lists; undefined before its first report. */
   row(nowMs: number, counts: Pick<NodeRow, 'calls_in' | 'functions'>): NodeRow | undefined {
     if (!this.beat) return undefined;
     const { state, roles, aliases, labels = {}, version, url, joined_ms, sandboxes } = this.beat;

@@ -21,7 +21,7 @@ export const BeatSchema = z.object({
     .string()
     .regex(/^[0-9a-f]{64}$/)
     .optional(),
-  /** Its clock, for `workcell doctor`. */
+  /** Time of its clock, for `workcell doctor`. */
   now_ms: z.int().optional(),
   labels: z.record(z.string().max(64), z.string().max(64)).optional(),
   /** URL of its HTTP server. */

@@ -62,7 +62,7 @@ export class Wire {
     return this.#nats?.info?.version ?? 'unknown';
   }
 
-  /** For how long it has been up, or down. */
+  /** How long the connection has been up, or down. */
   get forMs(): number {
     return performance.now() - this.#turnedAtMs;
   }

@@ -40,7 +40,7 @@ export class Subjects {
     return `${this.#prefix}.${this.#self.name}.${this.#self.id}.unheard.${to.name}.${to.id}.${callId}`;
   }
 
-  /** Where a node asks, at its start, whether another has its name. */
+  /** The subject by which a starting node asks whether another has its name. */
   get ownName(): string {
     return `${this.#prefix}.${this.#self.name}.name.${this.#self.name}.${this.#self.id}`;
   }

@@ -6,7 +6,7 @@
  */
 export class Deadlines {
   readonly #ms: number;
-  /** In the order in which they are due. */
+  /** Deadlines in the order in which they are due. */
   readonly #running = new Set<{ dueAt: number; expire: () => void }>();
   #isSet = false;
 

@@ -10,7 +10,7 @@ import type { CallControl } from './call-control.ts';
 
 /** Most changes reported for one call; later ones are dropped. */
 const MAX_CHANGES = 100;
-/** For all changes together; beyond it a change is reported without its lines. */
+/** Most text of all changes together; beyond it a change is reported without its lines. */
 const MAX_CHANGED_CHARS = 24_576;
 
 export interface Surroundings {

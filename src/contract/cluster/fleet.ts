@@ -22,7 +22,7 @@ export interface FleetHost {
   readonly name: string;
   readonly id: string;
   readonly isDraining: boolean;
-  /** Of its last report. */
+  /** The sandboxes of its last report. */
   readonly sandboxes: SandboxReport;
 }
 

@@ -57,7 +57,7 @@ interface ApprovalParts {
 export class Approvals {
   readonly #held = new Held('waits for approval');
   readonly #asked = new Map<Call, Asked>();
-  /** By caller and rule. */
+  /** Remembered approvals, by caller and rule. */
   readonly #always = new Set<string>();
   readonly #parts: ApprovalParts;
 
@@ -93,7 +93,7 @@ export class Approvals {
     return this.#held.serving.size;
   }
 
-  /** Those that still wait, oldest first. */
+  /** Questions that still wait, oldest first. */
   list(): Asked[] {
     for (const call of this.#asked.keys()) if (!this.#held.serving.has(call)) this.#asked.delete(call);
     return [...this.#asked.values()];

@@ -162,7 +162,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** For example a date, in a frame that never was JSON. */
+/** For example a date, in a frame that was not parsed from JSON. */
 function spellsItself(value: object): value is { toJSON(): unknown } {
   return 'toJSON' in value && typeof value.toJSON === 'function';
 }

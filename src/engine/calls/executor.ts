@@ -24,7 +24,7 @@ export interface Sink {
 }
 
 export interface Executor {
-  /** For logs and lists. */
+  /** Name for logs and lists. */
   readonly label: string;
   /** The other node of the cluster that it is; absent for what runs here. */
   readonly node?: NodeName | undefined;

@@ -22,7 +22,7 @@ export function toOnBehalf({ only, isReadOnly }: Grants): OnBehalf {
   return { ...(only && { only: [...only] }), ...(isReadOnly && { read_only: true }) };
 }
 
-/** By the caller, which the link of a node makes once and not for each call. */
+/** Cached by the caller, which the link of a node creates once and not for each call. */
 const vouched = new WeakMap<
   Caller,
   { named: unknown; node: NodeName; policy: string | undefined; principal: Principal }

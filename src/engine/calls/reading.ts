@@ -79,7 +79,7 @@ export class Reading {
   }
 }
 
-/** Of the changes that a worker reported; undefined if there are none. */
+/** Counts lines of the changes that a worker reported; undefined if there are none. */
 export function changedLines(changes: unknown): ChangedLines | undefined {
   if (!Array.isArray(changes) || changes.length === 0) return undefined;
   const valid = changes.flatMap((change) => ChangeSchema.safeParse(change).data ?? []);

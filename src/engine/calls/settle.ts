@@ -105,7 +105,7 @@ export class Settle implements Sink {
   }
 }
 
-/** Only the engine reads `versions`. */
+/** Drops `versions`, which only the engine reads. */
 function withoutReports({ changes, versions: _, ...rest }: ResultFrame, { wantsChanges }: Waiting): ResultFrame {
   return wantsChanges && changes !== undefined ? { ...rest, changes } : rest;
 }

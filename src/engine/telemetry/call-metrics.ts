@@ -11,7 +11,7 @@ import type { OutcomeKind } from '../calls/reading.ts';
 /** Peers may register ids without end: those after it share one row. */
 const MAX_FUNCTIONS = 2_000;
 const OTHER = 'other';
-/** In seconds. From a search in memory to a build. */
+/** Bounds in seconds, from a search in memory to a build. */
 const BOUNDS = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60, 300, 1800] as const;
 
 interface Row {

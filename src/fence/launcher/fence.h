@@ -8,7 +8,7 @@
 
 #include "../../sandbox/guest/agent/mounts-and-rights.h"
 
-/* As in the kernel's headers, which not every C library has. */
+/* Number from the kernel's headers, which not every C library has. */
 #ifndef SYS_close_range
 #define SYS_close_range 436
 #endif

@@ -17,7 +17,7 @@ const JOBS_PER_PREFIX = 10_000;
 
 export interface JobMarks {
   readonly pattern: MarkPattern;
-  /** For the guardian, which searches with `grep -E`. */
+  /** Words for the guardian, which searches with `grep -E`. */
   readonly guardianWords: readonly [file: string, pattern: string];
   /** A mark that no running job has. */
   next(taken: ReadonlySet<string | undefined>): string;

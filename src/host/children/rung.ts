@@ -17,9 +17,9 @@ export interface Command {
   cwd: string;
   env: Record<string, string>;
   stdin: 'pipe' | 'ignore';
-  /** Of the terminal that replaces all three streams. */
+  /** Path of the terminal that replaces all three streams. */
   terminalPath?: string | undefined;
-  /** Of a launcher, which opens the terminal itself. */
+  /** Descriptors for a launcher, which opens the terminal itself. */
   descriptors?: readonly number[] | undefined;
 }
 

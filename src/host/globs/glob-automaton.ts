@@ -30,7 +30,7 @@ interface Alternatives {
   readonly left: GlobToken[][];
   at: number;
   next: number;
-  /** Where the branches that are laid out start. */
+  /** Start position of the branches that are laid out. */
   start: number;
 }
 

@@ -35,7 +35,7 @@ export const parseGlobset: GlobDialect = (pattern) => parseGlob(pattern, { bytes
 
 /** What the wildcards match; `**` between slashes always crosses them. */
 export interface GlobWildcards {
-  /** In a `*` and in a class. */
+  /** Bytes that a `*` and a class match. */
   readonly bytes: ByteSet;
   /** A `?`. */
   readonly one: GlobToken;

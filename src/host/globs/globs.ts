@@ -13,7 +13,7 @@ const DIALECTS = {
   globset: parseGlobset,
   /** `*` stays in a name; without a `/` matches the last name. */
   segments: parseSegments,
-  /** As the lines of a .gitignore file, for paths of files. */
+  /** Patterns like the lines of a .gitignore file, for paths of files. */
   gitignore: parseGitignore,
 };
 

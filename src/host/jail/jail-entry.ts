@@ -20,7 +20,7 @@ import { borrowed, changedMeanwhile, pathInside, type Pin } from './pin.ts';
 const syncLater = promisify(fsync);
 
 export class JailEntry {
-  /** As the caller spelled it. */
+  /** The path as the caller spelled it. */
   readonly path: string;
   readonly relativePath: string;
   /** The lstat from when the entry was resolved; undefined if the name did not exist. */

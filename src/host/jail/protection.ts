@@ -75,7 +75,7 @@ export class Protection {
 
 const NONE: readonly ProtectedGlobs[] = [];
 
-/** By the JSON of the list. */
+/** Protections by the JSON of their list. */
 const known = new Map<string, Protection>();
 
 /** Adds a root to the protection of a list; `giveUp` removes it again. */

@@ -69,7 +69,7 @@ export class Tally {
     if (finding?.kind === 'file') {
       const hasRoom = answer.pathMatches.length < this.#limit;
       if (finding.isPathMatch && hasRoom) answer.pathMatches.push(finding.path);
-      // The contract counts the file beyond the path limit as searched, and ends there.
+      // The contract still searches the file with the first path beyond the limit, and ends there.
       const { path, lineCount: linesLeft } = finding;
       this.#file = { path, linesLeft, isLast: finding.isPathMatch && !hasRoom };
     } else if (finding?.kind === 'counts') {

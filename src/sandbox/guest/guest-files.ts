@@ -17,7 +17,7 @@ const EFBIG = 27;
 /** Largest piece of a file that is read. */
 const MAX_PIECE_BYTES = 256 * 1024;
 
-/** Instead of the length of a piece: the file cannot be read further, and the errno follows. */
+/** Sent instead of the length of a piece: the file cannot be read further, and the errno follows. */
 const FAILED_PIECE = 0xffff_ffff;
 
 /** Extra credit for reading a file, so that the guest does not wait for each acknowledgement. */
@@ -81,7 +81,7 @@ export class GuestFiles {
     }
   }
 
-  /** Each file as its bytes, or its errno. */
+  /** Reads files: yields the bytes of each, or its errno. */
   async *readMany(
     paths: readonly string[],
     { maxBytes, signal }: { maxBytes: number } & Scope,

@@ -10,7 +10,7 @@ import type { TreeRecord } from './image-store.ts';
 export interface LayerSource {
   /** The digest of the layer without compression. */
   readonly diffId: string;
-  /** As downloaded, compressed or not. */
+  /** Opens the layer as downloaded, compressed or not. */
   readonly open: () => AsyncIterable<Uint8Array>;
 }
 

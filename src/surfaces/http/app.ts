@@ -42,7 +42,7 @@ export interface HttpAppOptions {
   /** Codes of every worker of this build, for the page about errors. */
   workerErrors?: WorkerErrors[];
   maxBodyBytes: number;
-  /** For `/readyz`; always ready when absent. */
+  /** Result for `/readyz`; always ready when absent. */
   isReady?: () => boolean;
   /** Handles requests to `/mcp`. */
   mcp?: (request: Request, from: { address: string; principal?: Principal }) => Promise<Response>;

@@ -48,7 +48,7 @@ export class Offer {
     return id !== undefined && (await this.#isOffered(name, id)) ? { id } : this.findAnew(name);
   }
 
-  /** The same from the current catalogue. */
+  /** The same lookup in the current catalogue. */
   async findAnew(name: string): Promise<{ id: string } | { problem: string }> {
     const tools = await this.#read();
     const tool = tools.get(name);

@@ -116,7 +116,7 @@ export class Sessions {
     while (this.#sessions.size >= MAX_SESSIONS) await this.#end(...this.#leastWanted(address));
   }
 
-  /** Of the client that would have the most: a never used one, or else the longest unused. */
+  /** Chooses a session of the client that would have the most: a never used one, or else the longest unused. */
   #leastWanted(newcomer: string): [string, Session] {
     const counts = new Map([[newcomer, 1]]);
     for (const { from } of this.#sessions.values()) counts.set(from.address, (counts.get(from.address) ?? 0) + 1);

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { tarArchive, type TestEntry } from './tar-archive.ts';
 
 export interface TestImage {
-  /** By digest. */
+  /** Blobs by digest. */
   readonly blobs: ReadonlyMap<string, Buffer>;
   readonly manifest: Buffer;
   readonly manifestDigest: string;
@@ -21,7 +21,7 @@ export interface TestImageOptions {
   /** The `config` member of the config. */
   config?: Record<string, unknown>;
   architecture?: string;
-  /** Instead of the digests of the layers. */
+  /** Replaces the digests of the layers. */
   diffIds?: string[];
 }
 

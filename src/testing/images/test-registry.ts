@@ -12,7 +12,7 @@ export interface TestRegistry extends AsyncDisposable {
 }
 
 export interface RegistryContent {
-  /** By tag or digest. */
+  /** Manifests by tag or digest. */
   manifests: Record<string, Buffer>;
   blobs: ReadonlyMap<string, Buffer>;
 }

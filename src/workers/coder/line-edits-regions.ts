@@ -85,7 +85,7 @@ function mergeWindows(text: Buffer, sites: readonly Site[]): Site[] {
   return windows.sort((a, b) => a.start - b.start);
 }
 
-/** Without the newline of the last line. */
+/** Leaves out the newline of the last line. */
 function toRegion(lines: Buffer, from_line: number): TextRegion {
   return { from_line, to_line: from_line + countLines(lines) - 1, content: chomp(lines).toString() };
 }

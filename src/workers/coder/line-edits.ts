@@ -15,7 +15,7 @@ export type LineOp =
   | { op: 'remove'; from_line: number; to_line: number }
   | { op: 'update_lines'; from_line: number; to_line: number; content: string };
 
-/** With its number in the request, from 1. */
+/** An operation with its number in the request, from 1. */
 export type Numbered<Op> = Op & { number: number };
 
 /** A change that an operation made in a text. */
@@ -26,7 +26,7 @@ export interface Site extends ByteRange {
 
 export interface Edited {
   text: Buffer;
-  /** In text order. */
+  /** Changed sites in text order. */
   sites: Site[];
 }
 

@@ -2,7 +2,7 @@
 
 const UNITS = ['B', 'KB', 'MB', 'GB'];
 
-/** In bytes; undefined for an invalid size. */
+/** Returns bytes; undefined for an invalid size. */
 export function parseSize(size: string | number): number | undefined {
   if (typeof size === 'number') return Number.isSafeInteger(size) && size >= 0 ? size : undefined;
 

@@ -29,7 +29,7 @@ const lifecycle = [catalogList, create, exec, run, list, stop, watch] as const;
 const background = [execBg, status, output, input, attach, kill, jobs] as const;
 const files = [ls, stat, read, write, mkdir, rm, chmod, mv, grep, sed] as const;
 
-/** For the command line of a node. */
+/** Exported for the command line of a node. */
 export { onFleet } from './fleet/index.ts';
 export const sandbox = worker.withFunctions([...lifecycle, ...background, ...files]);
 export { ArchiveError, isFreeForTree, unpackTree, type UnpackedTree } from '#sandbox/archives';

@@ -22,7 +22,7 @@ export interface SandboxContext {
   readiness: ImageReadiness;
   backends: BackendChoice;
   sandboxes: Sandboxes;
-  /** For the operations on jobs. */
+  /** Context of the operations on jobs. */
   live: JobContext;
   openReads: OpenReads;
   /** Images that are being sent to other machines. */

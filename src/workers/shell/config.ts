@@ -76,7 +76,7 @@ const fenceEgress = z.strictObject({
   deny: entriesOf('deny').default([]).describe('Overrides allow.'),
 });
 
-/** From the most open to the strictest. */
+/** Fences from the most open to the strictest. */
 export const FENCES = ['off', 'workspace', 'change'] as const;
 
 const fenceKeys = {

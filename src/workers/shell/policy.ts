@@ -15,7 +15,7 @@ import { refuse } from './errors.ts';
 import { entryOnPath, findOnPath, liesIn, looksInto, type Lookup } from './program-path.ts';
 import { compileRules, objectionTo } from './rules.ts';
 
-/** Where the command will run. */
+/** Location where the command will run. */
 export type Place = ({ kind: 'host' } & Lookup) | { kind: 'sandbox' };
 
 /** A slow pattern takes some milliseconds for this much; longer lines yield between patterns. */

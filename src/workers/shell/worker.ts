@@ -29,7 +29,7 @@ export interface ShellContext {
   foreground: { count: number; max: number };
   files: ShellFiles;
   jobs: Jobs;
-  /** For the operations on jobs. */
+  /** Context of the operations on jobs. */
   live: JobContext;
   policy: Policy;
   /** Fences every command, or only those that request it. */

@@ -3,7 +3,7 @@ export interface AuditRecord {
   readonly seq?: number;
   readonly ts?: number;
   readonly function?: string;
-  /** Of a record of what a person did, such as `approve`, instead of a function. */
+  /** Only in a record of a person's action, such as `approve`, instead of a function. */
   readonly action?: string;
   readonly target?: unknown;
   readonly caller?: string;

@@ -17,7 +17,7 @@ const Started = z.object({ job_id: z.string() });
 
 /** The better one of those that the image has. */
 const SHELL = ['sh', '-c', 'if command -v bash >/dev/null 2>&1; then exec bash; else exec sh; fi'];
-/** Of a terminal that does not say. */
+/** Size if the terminal reports none. */
 const SIZE = { cols: 80, rows: 24 };
 
 export const sandboxShell: Command = {

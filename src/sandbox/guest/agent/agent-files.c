@@ -23,7 +23,7 @@
 #define RENAME_NOREPLACE 1
 #endif
 
-/* Instead of a piece's length: the file cannot be read further, and the errno follows. */
+/* Sent instead of a piece's length: the file cannot be read further, and the errno follows. */
 #define FAILED_PIECE UINT32_MAX
 
 enum { COPY_BYTES = 256 * 1024, ROWS_BYTES = 64 * 1024, MAX_NAME = 4096, ROW_BYTES = 31 };

@@ -77,7 +77,7 @@ int64_t due_in_ms(const struct stream *s, int64_t now);
 
 void hunt(struct stream *s);
 
-/* In a virtual machine: limits the memory of programs. -1: not watched. */
+/* Limits the memory of programs in a virtual machine. -1: not watched. */
 int64_t memory_due_in_ms(int64_t now);
 void look_at_memory(void);
 

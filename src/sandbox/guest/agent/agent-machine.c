@@ -9,7 +9,7 @@
 
 #include "agent-loop.h"
 
-/* As in linux/random.h, which not every C library has. */
+/* Number from linux/random.h, which not every C library has. */
 #define ADD_ENTROPY _IOW('R', 3, int[2])
 #define RESEED _IO('R', 7)
 

@@ -19,7 +19,7 @@ enum { ABOUT_PATH, ABOUT_PROGRAM, ABOUT_WORKDIR, ABOUT_PARENT, ABOUT_USER, ABOUT
 /* Not an errno: a keeper reports the pid of its command, before the answer. */
 enum { ABOUT_START = 255 };
 
-/* In every child: its standard input and outputs, and the descriptor for its answer. */
+/* Descriptors of every child: its standard input and outputs, and the one for its answer. */
 enum { CHILD_IN, CHILD_OUT, CHILD_ERR, CHILD_ANSWER };
 
 /* Streams of this half of the numbers are opened by the guest. */

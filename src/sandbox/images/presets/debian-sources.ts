@@ -11,7 +11,7 @@ export interface DebianSources {
   readonly lines: readonly string[];
 }
 
-/** For a host that is not Debian. */
+/** Suite for a host that is not Debian. */
 const DEFAULT_SUITE = 'bookworm';
 
 const FORMAT = '$(ORIGIN) $(CODENAME) $(COMPONENT) $(REPO_URI)';

@@ -16,7 +16,7 @@ export interface PresetRecipe {
 }
 
 export interface NpmPackage {
-  /** Including its version. */
+  /** Package name with its version. */
   readonly spec: string;
   /** Path in the package, and its target; the first match wins, other files are skipped. */
   readonly places: readonly (readonly [from: string, to: string])[];

@@ -16,7 +16,7 @@ import { bodyOf, type RegistryHttp } from './registry-http.ts';
 export interface BlobDownload {
   readonly http: RegistryHttp;
   readonly blob: Descriptor;
-  /** Its final path. */
+  /** Final path of the blob. */
   readonly path: string;
   readonly signal: AbortSignal;
   readonly stallMs: number;

@@ -1,7 +1,7 @@
 /** Image references: `[host[:port]/]path[:tag][@digest]`, most of it optional. */
 
 export interface Reference {
-  /** As in the name: `docker.io`, `localhost:5000`. */
+  /** Host as in the name: `docker.io`, `localhost:5000`. */
   readonly host: string;
   readonly path: string;
   /** A digest if there is one, else a tag; with a digest the tag is ignored. */

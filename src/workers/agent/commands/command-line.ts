@@ -8,7 +8,7 @@ import type { AgentContext } from '../worker.ts';
 /** Most of the last output that shell keeps of a job. */
 const RING_BYTES = 16 * 2 ** 20;
 
-/** As shell takes them. */
+/** Longest label that shell accepts. */
 const MAX_LABEL = 1000;
 
 const BASH = ['/bin/bash', '/usr/bin/bash'];

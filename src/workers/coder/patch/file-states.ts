@@ -16,7 +16,7 @@ const MAX_HELD_BYTES = 1 << 28;
 
 /** State of one path after the sections so far. */
 export interface FileState {
-  /** As the patch first spells it. */
+  /** The path as the patch first spells it. */
   readonly path: string;
   isThere: boolean;
   isLink: boolean;
@@ -24,7 +24,7 @@ export interface FileState {
   onDisk?: string;
   /** New content. */
   made?: Buffer;
-  /** From before the patch. */
+  /** Stat from before the patch. */
   readonly stat: Stats | undefined;
   /** Content before the patch, once it was read. */
   before?: Buffer;

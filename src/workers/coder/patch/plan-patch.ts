@@ -32,7 +32,7 @@ export interface FileResult {
 }
 
 export interface Plan {
-  /** In the order of the patch. */
+  /** Entries in the order of the patch. */
   readonly entries: SetEntry[];
   readonly results: FileResult[];
   /** Builds the change reports; only on request, because comparing the contents takes longer than planning. */

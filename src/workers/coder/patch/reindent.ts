@@ -16,9 +16,9 @@ interface Pair {
 
 export class Indentation {
   readonly #pairs: readonly Pair[];
-  /** By indentation in the chunk: the first pair. */
+  /** The first pair for each indentation in the chunk. */
   readonly #first = new Map<string, Pair>();
-  /** By indentation in the chunk: the last pair above the current line. */
+  /** The last pair above the current line, for each indentation in the chunk. */
   readonly #above = new Map<string, Pair>();
   #next = 0;
 

@@ -57,7 +57,7 @@ export class WarmPool implements SandboxBackend {
   readonly #minIdle: number;
   readonly #log: Log;
   readonly #isMemoryLow: () => boolean;
-  /** By shape, the most recently requested last. */
+  /** Shelves by shape, the most recently requested last. */
   readonly #shelves = new Map<string, Shelf>();
   readonly #closing = new AbortController();
   readonly #watch: NodeJS.Timeout;

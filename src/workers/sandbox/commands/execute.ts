@@ -26,7 +26,7 @@ const DEFAULT_TIMEOUT_MS = 300_000;
 /** A shell's exit code after SIGKILL; here only a caller that disconnected causes it. */
 const KILLED = 137;
 
-/** For a command with a timeout of 0, which is not started. */
+/** Result of a command with a timeout of 0, which is not started. */
 const NO_TIME: ExecutionResult = {
   exitCode: null,
   signal: null,

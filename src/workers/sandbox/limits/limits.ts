@@ -16,7 +16,7 @@ export interface Limits {
 }
 
 export interface GroupUsage {
-  /** Without the files on the disk. */
+  /** Memory without the files on the disk. */
   memoryBytes: number;
   /** Memory in files: the disk, and shared memory of programs. */
   sharedBytes: number;

@@ -61,7 +61,7 @@ export class Sandboxes {
   readonly share: HostShare;
   readonly #config: SandboxConfig;
   readonly #log: Log;
-  /** In a cluster. */
+  /** Machines of the cluster; undefined without one. */
   readonly #fleet: Fleet | undefined;
   /** Certificate authority of the operator's network, in PEM. */
   readonly #authority: string | undefined;
@@ -95,7 +95,7 @@ export class Sandboxes {
     ];
   }
 
-  /** In the order of their creation. */
+  /** Sandboxes in the order of their creation. */
   get all(): LiveSandbox[] {
     return [...this.#living.values()];
   }

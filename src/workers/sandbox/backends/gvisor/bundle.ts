@@ -9,7 +9,7 @@ import { hostnameOf } from '../launcher/launcher.ts';
 /** Processes and threads in the guest. Half of what other backends allow: each is up to sixteen tasks of the host. */
 export const MAX_PROCESSES = 512;
 
-/** The same as the launcher of namespaces keeps: enough to install packages and to switch users. */
+/** The same capabilities as the launcher of namespaces keeps: enough to install packages and to switch users. */
 const CAPABILITIES = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'KILL', 'SETGID', 'SETUID', 'NET_BIND_SERVICE'].map(
   (name) => `CAP_${name}`,
 );

@@ -119,7 +119,7 @@ export class LaunchedMachine implements Instance {
     return heldBytes - bytes - files * FILE_BYTES;
   }
 
-  /** All but the launcher and the agent. */
+  /** Pids of all processes but the launcher and the agent. */
   #programs(): number[] {
     const spared = [this.pid, this.#first()];
     return this.#launch.group.members().filter((pid) => !spared.includes(pid));

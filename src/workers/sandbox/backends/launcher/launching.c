@@ -28,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* As in the kernel's headers, which not every C library has. */
+/* Number from the kernel's headers, which not every C library has. */
 #ifndef CLONE_NEWCGROUP
 #define CLONE_NEWCGROUP 0x02000000
 #endif

@@ -41,7 +41,7 @@ const BIND = { read: '--ro-bind', write: '--bind', device: '--dev-bind' } as con
 /** Libraries and firmware. These contain no private data. */
 const SYSTEM_PLACES = [
   ...['/usr/lib', '/usr/lib64', '/usr/share/qemu', '/usr/share/seabios', '/etc/ld.so.cache'],
-  // For a QEMU that was built here.
+  // Paths for a QEMU that was built here.
   ...['/usr/local/lib', '/usr/local/share/qemu'],
 ];
 

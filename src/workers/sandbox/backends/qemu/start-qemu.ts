@@ -56,7 +56,7 @@ export interface MachineStart {
   readonly machine: MachineKind;
   readonly size: Size;
   readonly ingredients: Ingredients;
-  /** Without it the memory has no file. */
+  /** Backing file; without it the memory has no file. */
   readonly memory?: Backing | undefined;
   readonly scratch?: Backing | undefined;
   /** A descriptor of the state to continue from; without one it boots. */

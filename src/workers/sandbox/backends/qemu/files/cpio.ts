@@ -5,7 +5,7 @@
  */
 
 export interface CpioEntry {
-  /** Without a leading slash; its directory has to come before it. */
+  /** Path without a leading slash; its directory has to come before it. */
   readonly path: string;
   /** Type and permissions, as in `stat`. */
   readonly mode: number;

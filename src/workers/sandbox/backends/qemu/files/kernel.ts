@@ -10,7 +10,7 @@ import { BuildError, runProgram } from '#sandbox/images';
 import { makeOnce, type Waiter } from './make-once.ts';
 
 export interface Kernel {
-  /** As the package has it: `6.1.0-54-cloud-amd64`. */
+  /** Version as in the package: `6.1.0-54-cloud-amd64`. */
   readonly version: string;
   readonly image: string;
   readonly modulesDir: string;

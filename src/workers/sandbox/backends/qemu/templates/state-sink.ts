@@ -35,7 +35,7 @@ export class StateSink implements AsyncDisposable {
     return new StateSink(dir, server, file);
   }
 
-  /** Its name in the jail. */
+  /** Name of the socket in the jail. */
   get place(): Place {
     return { from: join(this.#dir, 'socket'), at: '/state', access: 'write' };
   }
