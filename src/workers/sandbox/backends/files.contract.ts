@@ -90,7 +90,8 @@ export function fileContract(subject: () => Subject): void {
   test('one who stops reading leaves nothing running', async () => {
     await using machine = await start();
     await machine.sh('head -c 8388608 /dev/zero > /tmp/large');
-    const processes = async () => (await machine.sh('ps | wc -l')).stdout;
+    const processes = async () => Number((await machine.sh('ps | wc -l')).stdout);
+    // On a busy host this may count a command before it that is just ending.
     const before = await processes();
     // The agent is the same program on every backend.
     const reads = rounds(20, 130, 130);
@@ -99,7 +100,7 @@ export function fileContract(subject: () => Subject): void {
       await bytes.next();
       close();
     }
-    await expect.poll(processes).toBe(before);
+    await expect.poll(processes).toBeLessThanOrEqual(before);
   });
 
   test('a write that is given up leaves neither file nor draft', async () => {
