@@ -1,5 +1,5 @@
 /**
- * Whether agents could change the configuration file they run under.
+ * Whether agents could change a file that decides what they may do, such as the configuration.
  *
  * They write below the workspace and below every directory that a worker's block names instead. Both ends of a symlink
  * count: replacing either changes what is read next.
@@ -9,8 +9,8 @@ import { basename, dirname, join, resolve, sep } from 'node:path';
 
 import type { WorkerEntry } from './config-file.ts';
 
-export function isWithinReach(file: string, workspace: string, entries: readonly WorkerEntry[]): boolean {
-  const roots = [workspace, ...entries.flatMap(rootsOf)].map(canonical);
+export function isWithinReach(file: string, workspace: string | undefined, entries: readonly WorkerEntry[]): boolean {
+  const roots = [...(workspace === undefined ? [] : [workspace]), ...entries.flatMap(rootsOf)].map(canonical);
   const ends = [canonical(file), join(canonical(dirname(file)), basename(file))];
   return roots.some((root) => ends.some((end) => end.startsWith(root.endsWith(sep) ? root : root + sep)));
 }

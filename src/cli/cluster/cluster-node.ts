@@ -1,9 +1,9 @@
 /** The node that `start` runs: joins before it is ready, and drains before it leaves. Loaded only with --cluster. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { RunningWorkcell, WorkerEntry } from '#assembly';
+import { isWithinReach, type RunningWorkcell, type WorkerEntry } from '#assembly';
 import { Cluster, Seat, type ClusterSettings } from '#cluster';
-import type { Log } from '#contract';
+import { ConfigError, type Log } from '#contract';
 import { version } from '#version';
 import { onFleet, sandbox } from '#workers/sandbox';
 import { untilSignal } from '../until-signal.ts';
@@ -15,7 +15,18 @@ interface NodeOptions {
   /** How long SIGTERM waits for sandboxes to end. */
   drainMs: number;
   log: Log;
+  /** Absent when only the blocks of the workers name directories. */
+  workspace?: string | undefined;
 }
+
+/** Agents that read a key can be this node; those that replace an authority choose the servers that it trusts. */
+const KEPT_APART = {
+  '--cluster-creds': 'credsFile',
+  '--cluster-nkey': 'nkeyFile',
+  '--cluster-ca': 'caFile',
+  '--cluster-cert': 'certFile',
+  '--cluster-key': 'keyFile',
+} as const;
 
 export class ClusterNode {
   readonly seat: Seat;
@@ -32,10 +43,11 @@ export class ClusterNode {
   }
 
   /**
-   * The workers of a node. A worker that forwards to all hosts replaces the sandbox worker, which on a host moves to
-   * the namespace of the node's name.
+   * The workers as a node runs them: that of sandboxes in the namespace of the node's name, if it is a host, and in its
+   * place one that calls those of all hosts. Throws when they could write a file of this node's connection.
    */
   workers(entries: readonly WorkerEntry[]): WorkerEntry[] {
+    this.#requireApart(entries);
     const { roles, node } = this.#settings;
     return entries.flatMap((entry) => {
       if (entry.def !== sandbox || entry.namespace !== undefined) return [entry];
@@ -70,6 +82,17 @@ export class ClusterNode {
   async leave(signal: NodeJS.Signals): Promise<void> {
     if (signal === 'SIGTERM' && this.seat.sandboxCount > 0) await this.#drain();
     await this.#cluster?.leave();
+  }
+
+  #requireApart(entries: readonly WorkerEntry[]): void {
+    for (const [option, key] of Object.entries(KEPT_APART)) {
+      const file = this.#settings[key];
+      if (file === undefined || !isWithinReach(file, this.#options.workspace, entries)) continue;
+      throw new ConfigError(
+        `${option} ${file} lies where agents may read and write: move the file out of the workspace and of every directory that a worker is given, such as to ~/.config/workcell`,
+        { code: 'cluster_file_within_reach' },
+      );
+    }
   }
 
   async #drain(): Promise<void> {

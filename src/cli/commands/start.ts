@@ -76,7 +76,7 @@ export const start: Command = {
   async run({ options }) {
     const log = terminalLog(parseLevel(options));
     const source = await findSource(options);
-    const node = await takeSeat(options, source.file, log);
+    const node = await takeSeat(options, source, log);
     const entries = readEntries(source);
     warnOfApps(source, entries, log);
     const { file, workspace = process.cwd(), cell } = source;
@@ -107,7 +107,7 @@ export const start: Command = {
 /** Undefined without --cluster: nothing of it is loaded then. */
 async function takeSeat(
   options: CommandInput['options'],
-  file: string | undefined,
+  { file, workspace }: Source,
   log: Log,
 ): Promise<ClusterNode | undefined> {
   const drainMs = parseDrainTimeout(options);
@@ -115,7 +115,7 @@ async function takeSeat(
   const settings = await parseClusterOptions(options, { file: inFile });
   if (!settings) return undefined;
   const { ClusterNode } = await import('../cluster/cluster-node.ts');
-  return new ClusterNode(settings, { drainMs, log });
+  return new ClusterNode(settings, { drainMs, log, workspace });
 }
 
 /** The source of the workers' configuration. */
