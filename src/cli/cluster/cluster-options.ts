@@ -61,12 +61,14 @@ export async function parseClusterOptions(
   return parseConfig(ClusterSettingsSchema, withoutAbsent(given), 'cluster');
 }
 
-/** One of the two: a key that the command line names replaces both of the file. */
+/** Those of one source: a key of the command line takes the place of both in the environment, and these of both in the file. */
 function keysOf(options: CommandInput['options'], env: NodeJS.ProcessEnv, file: ClusterConfig | undefined) {
-  const credsFile = text(options['cluster-creds']) ?? (env.WORKCELL_CLUSTER_CREDS || undefined);
-  const nkeyFile = text(options['cluster-nkey']) ?? (env.WORKCELL_CLUSTER_NKEY || undefined);
-  if (credsFile !== undefined || nkeyFile !== undefined) return { credsFile, nkeyFile };
-  return { credsFile: file?.creds ?? undefined, nkeyFile: file?.nkey ?? undefined };
+  const sources = [
+    { credsFile: text(options['cluster-creds']), nkeyFile: text(options['cluster-nkey']) },
+    { credsFile: env.WORKCELL_CLUSTER_CREDS || undefined, nkeyFile: env.WORKCELL_CLUSTER_NKEY || undefined },
+    { credsFile: file?.creds ?? undefined, nkeyFile: file?.nkey ?? undefined },
+  ];
+  return sources.find(({ credsFile, nkeyFile }) => credsFile !== undefined || nkeyFile !== undefined) ?? {};
 }
 
 function parseLabels(given: CommandInput['options'][string]): Record<string, string> | undefined {

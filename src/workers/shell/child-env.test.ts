@@ -10,6 +10,8 @@ const own = {
   LD_PRELOAD: 'y',
   WORKCELL_TOKEN: 't',
   WORKCELL_CLUSTER: 'nats://u:p@h',
+  WORKCELL_CLUSTER_CREDS: '/etc/a.creds',
+  WORKCELL_CLUSTER_NKEY: '/etc/a.nk',
 };
 
 describe('the base', () => {
@@ -27,7 +29,7 @@ describe('the base', () => {
   });
 
   test('shell.P4 has no hijackers and no token even if they are listed', () => {
-    const allowed_env = ['NODE_OPTIONS', 'LD_PRELOAD', 'WORKCELL_TOKEN', 'WORKCELL_CLUSTER'];
+    const allowed_env = Object.keys(own).filter((name) => !['PATH', 'HOME', 'SECRET'].includes(name));
     expect(baseEnvironment({ inherit_env: false, allowed_env }, own)).toEqual({});
   });
 });
@@ -51,6 +53,11 @@ describe('a call', () => {
     ],
     ['LD_PRELOAD', 'x', 'env: LD_PRELOAD may not be set: it makes programs run other code or holds a secret'],
     ['WORKCELL_TOKEN', 'x', 'env: WORKCELL_TOKEN may not be set: it makes programs run other code or holds a secret'],
+    [
+      'WORKCELL_CLUSTER_NKEY',
+      'x',
+      'env: WORKCELL_CLUSTER_NKEY may not be set: it makes programs run other code or holds a secret',
+    ],
     ['LANG', 'a\0b', 'env: the value of LANG holds a NUL character'],
   ])('shell.P4 may not set %s to %j', (name, value, message) => {
     expect(() => withCallVariables(base, { [name]: value }, allowed)).toThrow(
