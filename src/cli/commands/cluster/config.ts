@@ -1,5 +1,5 @@
 /** workcell cluster config: users of the NATS server for the nodes of a cluster, with a seed file each. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 import { ConfigError } from '#contract';
@@ -14,7 +14,7 @@ export const clusterConfig: Command = {
   details:
     'The printed block goes into the configuration file of every NATS server. Each seed file is the key of one node: move it\n' +
     'there, outside of its workspace, and start the node with --cluster-nkey. A node that is not in --doors may answer calls\n' +
-    'and make none. Existing seed files are left alone and refused.',
+    'and make none. If a seed file exists, nothing is written.',
   options: {
     nodes: valueOption('LIST', 'Names of all nodes, separated by commas.'),
     doors: valueOption('LIST', 'Those that call others, default all of them.'),
@@ -27,6 +27,8 @@ export const clusterConfig: Command = {
   async run({ options }) {
     const names = listed(text(options.nodes));
     if (names.length === 0) throw new UsageError('cluster config needs --nodes NAME[,NAME…]');
+    const twice = names.find((name, at) => names.indexOf(name) !== at);
+    if (twice !== undefined) throw new UsageError(`--nodes names ${twice} twice`);
     const doors = options.doors === undefined ? names : listed(text(options.doors));
     const stray = doors.find((name) => !names.includes(name));
     if (stray !== undefined) throw new UsageError(`--doors names ${stray}, which is not in --nodes`);
@@ -38,12 +40,23 @@ export const clusterConfig: Command = {
     );
 
     const out = resolve(text(options.out) ?? '.');
+    const files = [...seeds].map(([name, seed]) => ({ file: join(out, `${name}.nk`), seed }));
+    requireNew(files.map(({ file }) => file));
     mkdirSync(out, { recursive: true });
-    for (const [name, seed] of seeds) writeSeed(join(out, `${name}.nk`), seed);
+    for (const { file, seed } of files) writeSeed(file, seed);
     printText(block);
     return EXIT.ok;
   },
 };
+
+/** Before any is written: a seed without its line in the printed block is of no use. */
+function requireNew(files: readonly string[]): void {
+  const there = files.filter((file) => existsSync(file));
+  if (there.length === 0) return;
+  throw new ConfigError(
+    `${there.join(', ')} ${there.length === 1 ? 'exists' : 'exist'} and may be in use: remove it, or give --out another directory`,
+  );
+}
 
 /** Never over another: a node may already use it. */
 function writeSeed(file: string, seed: string): void {
