@@ -10,11 +10,14 @@ import type { ClusterSettings } from './settings.ts';
 import { BeatSchema } from './wire/beat.ts';
 import { readAs, toBytes } from './wire/json.ts';
 import { NotPermitted, Wire } from './wire/nats.ts';
-import { senderOf, Subjects } from './wire/subjects.ts';
+import { CALLERS_SEND, HOSTS_SEND } from './wire/permissions.ts';
+import { senderOf, Subjects, type Address, type ToNode } from './wire/subjects.ts';
 
 const CONNECT_MS = 3_000;
 /** Every node reports when it hears a hello. */
 const LISTEN_MS = 1_200;
+/** No node may have this name: a message to it reaches none, and the server says whether it was permitted. */
+const UNHEARD: Address = { name: 'default', id: '00000000' };
 
 export interface ClusterProbe {
   /** Undefined when no server answers in time. */
@@ -52,17 +55,31 @@ export async function probeCluster(settings: ClusterSettings): Promise<ClusterPr
     await Promise.race([wire.open(), sleep(CONNECT_MS, undefined, { ref: false })]);
     if (!wire.isUp) return { ...found, ...(wire.whyDown !== undefined && { whyDown: wire.whyDown }) };
     found.server = { url: wire.server!, version: wire.serverVersion, roundTripMs: await wire.roundTrip() };
-    found.isNameTaken = await wire.request(subjects.ownName, toBytes({}), ASK_TIMEOUT_MS).then(
-      () => true,
-      (error: unknown) => {
-        if (error instanceof NotPermitted) found.refused.push(`be node ${settings.node}`);
-        return false;
-      },
-    );
+    const own = await sent(wire, subjects.ownName);
+    found.isNameTaken = own === 'answered';
+    if (own === 'refused') found.refused.push(`be node ${settings.node}`);
+    else found.refused.push(...(await refusedToSend(wire, subjects, isDoor)));
     wire.publish(subjects.toAll('hello'));
     if (isDoor) await sleep(LISTEN_MS);
     return found;
   } finally {
     await wire.close();
   }
+}
+
+async function sent(wire: Wire, subject: string): Promise<'answered' | 'unanswered' | 'refused'> {
+  return wire.request(subject, toBytes({}), ASK_TIMEOUT_MS).then(
+    () => 'answered',
+    (error: unknown) => (error instanceof NotPermitted ? 'refused' : 'unanswered'),
+  );
+}
+
+/** Each kind of message that a node sends to others, tried. A host calls none. */
+async function refusedToSend(wire: Wire, subjects: Subjects, isDoor: boolean): Promise<string[]> {
+  const isRefused = async (kinds: readonly ToNode[]) => {
+    const outcomes = await Promise.all(kinds.map((kind) => sent(wire, subjects.toNode(kind, UNHEARD))));
+    return outcomes.includes('refused');
+  };
+  const [answers, calls] = await Promise.all([isRefused(HOSTS_SEND), isRefused(isDoor ? CALLERS_SEND : [])]);
+  return [...(answers ? ['answer other nodes'] : []), ...(calls ? ['call other nodes'] : [])];
 }

@@ -13,8 +13,10 @@ export interface NodeUser {
   publicKey: string;
 }
 
-const HOSTS_SEND: readonly ToNode[] = ['result', 'piece', 'chan'];
-const DOORS_SEND: readonly ToNode[] = [...HOSTS_SEND, 'call', 'cancel', 'ask', 'block'];
+/** What a node sends to answer others. */
+export const HOSTS_SEND: readonly ToNode[] = ['result', 'piece', 'chan'];
+/** What a node sends to call others. */
+export const CALLERS_SEND: readonly ToNode[] = ['call', 'cancel', 'ask', 'block'];
 
 /** The block `authorization` of the server's configuration file. */
 export function authorizationBlock(cluster: string, users: readonly NodeUser[]): string {
@@ -23,7 +25,7 @@ export function authorizationBlock(cluster: string, users: readonly NodeUser[]):
 
 function userBlock(prefix: string, { name, isDoor, publicKey }: NodeUser): string {
   const heard = [`${prefix}.${name}.>`, `_INBOX.${name}.>`, ...(isDoor ? [`${prefix}.all.>`] : [])];
-  const kinds = isDoor ? DOORS_SEND : HOSTS_SEND;
+  const kinds = isDoor ? [...HOSTS_SEND, ...CALLERS_SEND] : HOSTS_SEND;
   const sent = [
     `${prefix}.all.*.${name}.*`,
     `${prefix}.${name}.name.${name}.*`,
