@@ -1,10 +1,15 @@
-/** The page Nodes, and the node of calls elsewhere, in a cluster of two. */
+/** The page Nodes, and the node of calls, sandboxes and jobs elsewhere, in a cluster of two. */
+import { writeFileSync } from 'node:fs';
+
 import axe from 'axe-core';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
+import { connect, type Connection } from '#client';
+import { silentLog } from '#contract';
 import { runCli, startCli, type CliProcess } from '../../src/testing/cli.ts';
 import { NatsServers, NO_NATS } from '../../src/testing/nats.ts';
+import { IMAGE_PATIENCE_MS, sandboxConfig, whyNoSandbox } from '../../src/testing/sandbox-cases.ts';
 import { tempDir, type TempDir } from '../../src/testing/temp-dir.ts';
 import { launchChromium, whyNoChromium } from './support/chromium.ts';
 import { openConsolePage } from './support/console-page.ts';
@@ -12,25 +17,42 @@ import { openConsolePage } from './support/console-page.ts';
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const why = whyNoChromium() ?? (NO_NATS ? 'needs nats-server' : undefined);
+const whyNoMachine = why ?? (await whyNoSandbox(['python']));
+
+interface Row {
+  name: string;
+  version: string;
+  url: string;
+  functions: number;
+  sandboxes: { living: number; max: number; places: number; isolation: string };
+}
 
 describe.skipIf(why !== undefined)(`nodes at the console${why === undefined ? '' : ` (${why})`}`, () => {
   let nats: NatsServers;
   let dir: TempDir;
   let door: CliProcess;
   let host: CliProcess;
+  let bus: Connection;
   let browser: Browser;
   beforeAll(async () => {
     [nats, dir] = await Promise.all([NatsServers.start(), tempDir({ 'ws/a.txt': 'a\n', 'door/b.txt': 'b\n' })]);
+    const workers = [{ name: 'coder' }, { name: 'iii-sandbox', config: sandboxConfig() }];
+    writeFileSync(dir.path('host.json'), JSON.stringify({ workers }));
     const start = (name: string, ...words: string[]) =>
       startCli(['start', '--port', '0', '--cluster', nats.urls[0]!, '--node', name, ...words]);
     [door, host, browser] = await Promise.all([
       start('door-1', '--workspace', dir.path('door')),
-      start('host-1', '--workspace', dir.path('ws'), '--share', 'coder', '--label', 'zone=a', '--role', 'host'),
+      start(
+        ...['host-1', '--config', dir.path('host.json'), '--workspace', dir.path('ws'), '--share', 'coder,iii-sandbox'],
+        ...['--label', 'zone=a', '--role', 'host'],
+      ),
       launchChromium(),
     ]);
+    bus = await connect(door.url, { name: 'tester', log: silentLog });
   });
   afterAll(async () => {
     await browser?.close();
+    bus?.close();
     await Promise.all([door, host].map((node) => node?.[Symbol.asyncDispose]()));
     await nats?.[Symbol.asyncDispose]();
     await dir?.[Symbol.asyncDispose]();
@@ -80,6 +102,71 @@ describe.skipIf(why !== undefined)(`nodes at the console${why === undefined ? ''
     expect(found).toEqual([]);
     await view.close();
   });
+
+  test.skipIf(whyNoMachine !== undefined)(
+    `cluster.P6 a node has its facts; Sandboxes and Jobs are filtered by node${whyNoMachine === undefined ? '' : ` (${whyNoMachine})`}`,
+    { timeout: IMAGE_PATIENCE_MS },
+    async () => {
+      const call = async (id: string, payload: object) => (await bus.call(id, payload)) as Record<string, never>;
+      const row = async () => {
+        const { nodes } = (await bus.call('engine::nodes::list', {})) as { nodes: Row[] };
+        return nodes.find(({ name }) => name === 'host-1');
+      };
+      await expect.poll(async () => (await row())?.sandboxes.places).toBeGreaterThan(0);
+      const { sandbox_id } = await call('sandbox::create', { image: 'python', node: 'host-1' });
+      // A call that runs there while the page is read.
+      const running = bus.call('sandbox::exec', { sandbox_id, argv: ['sleep', '600'] }).catch(() => {});
+      await Promise.all([
+        call('sandbox::exec_bg', { sandbox_id, argv: ['sleep', '600'] }),
+        call('shell::exec_bg', { command: 'ls' }),
+      ]);
+      await expect.poll(async () => (await row())?.sandboxes.living).toBe(1);
+      const { version, url, functions, sandboxes } = (await row())!;
+
+      const view = await openConsolePage(browser, door.http, { width: 1280, height: 800 });
+      const { page } = view;
+      await view.visit('nodes/host-1');
+      const card = page.getByRole('region', { name: 'Node', exact: true });
+      const facts = async () => {
+        const [names, values] = await Promise.all([
+          card.locator('dt').allInnerTexts(),
+          card.locator('dd').allInnerTexts(),
+        ]);
+        return Object.fromEntries(names.map((name, at) => [name, values[at]]));
+      };
+      await expect.poll(facts).toEqual({
+        'last heard': expect.stringMatching(/^heard .+ ago$/),
+        joined: expect.stringMatching(/^\d\d:\d\d:\d\d, .+ ago$/),
+        version,
+        roles: 'host',
+        'also called': 'by no other name',
+        labels: 'zone=a',
+        address: url,
+        functions: `${functions} for other nodes`,
+        sandboxes: `1 of ${sandboxes.max} sandboxes, ${sandboxes.places} places free`,
+        isolation: sandboxes.isolation,
+        calls: '1 from here run there, 0 of it run here',
+      });
+
+      const shown = async (list: string, node: string) => {
+        await page.getByLabel('Node', { exact: true }).selectOption(node);
+        return page.getByRole('region', { name: list, exact: true }).locator('.row').allInnerTexts();
+      };
+      await card.getByRole('link', { name: 'sandboxes' }).click();
+      const own = [expect.stringMatching(/python[^]*on host-1/)];
+      await expect.poll(() => shown('Sandboxes', 'host-1')).toEqual(own);
+      expect(await shown('Sandboxes', 'door-1')).toEqual([]);
+      expect(await shown('Sandboxes', '')).toEqual(own);
+      await view.visit('jobs');
+      const [there, here] = [/^sleep 600[^]*on host-1/, /^ls[^]*on door-1/].map((text) => expect.stringMatching(text));
+      await expect.poll(() => shown('Jobs', '')).toEqual([there, here]);
+      expect(await shown('Jobs', 'host-1')).toEqual([there]);
+      expect(await shown('Jobs', 'door-1')).toEqual([here]);
+      await call('sandbox::stop', { sandbox_id, wait: true });
+      await running;
+      await view.close();
+    },
+  );
 
   test("cluster.P20 Drain asks for the operator's key; the node drains, and takes work again after Resume", async () => {
     const view = await openConsolePage(browser, door.http, { width: 1280, height: 800 });
