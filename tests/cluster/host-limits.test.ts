@@ -100,13 +100,20 @@ describe.skipIf(WHY_NOT !== undefined)(`limits of hosts (${WHY_NOT ?? 'with nats
   );
 
   test.runIf(isFull)(
-    'cluster.P24 while NATS is away the sandboxes of a node work there, and are S300 elsewhere',
+    'cluster.P24 while NATS is away the sandboxes of a node work there; elsewhere calls wait until the node is lost, then are S300',
     async () => {
       const { sandbox_id } = await door.create({ node: 'a' });
       await cluster.nats.kill(0);
-      expect(await a.exec(sandbox_id, 'echo', 'alive')).toBe('alive\n');
-      const { code, message } = await door.failure('sandbox::exec', { sandbox_id, argv: ['true'] });
-      expect(code).toBe('S300');
+      const order: string[] = [];
+      const elsewhere = door.failure('sandbox::exec', { sandbox_id, argv: ['true'] });
+      void elsewhere.then(() => order.push('elsewhere'));
+      expect(await door.hosts()).toEqual(['a up']);
+      // A fifth of the time after which the door gives the node up.
+      expect(await a.exec(sandbox_id, 'sh', '-c', 'sleep 2; echo alive')).toBe('alive\n');
+      order.push('there');
+      const { code, message } = await elsewhere;
+      expect([code, order]).toEqual(['S300', ['there', 'elsewhere']]);
+      expect(await door.hosts()).toEqual([]);
       expect(message).toMatch(/^host a (is not reachable|was lost while the call ran)$/);
       await cluster.nats.restart(0);
       await expect.poll(() => door.exec(sandbox_id, 'echo', 'back').catch(String)).toBe('back\n');
