@@ -29,6 +29,7 @@ const MODULES: Record<string, string> = {
 };
 
 interface Container {
+  image: string;
   command?: string[];
   args: string[];
   volumeMounts: { name: string }[];
@@ -117,6 +118,24 @@ test('the guide shows the units that are there', () => {
   for (const name of readdirSync(join(ROOT, 'deploy/systemd'))) {
     expect(guide).toContain(`\`\`\`ini\n${readFileSync(join(ROOT, 'deploy/systemd', name), 'utf8')}\`\`\``);
   }
+});
+
+test('repo.P7 the image that the guide builds is the one that the cluster pulls, of this version and packed here', () => {
+  const { name, version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<string, string>;
+  const { images } = parse(read('kustomization.yaml')) as { images: Record<string, string>[] };
+  expect(images).toEqual([{ name, newName: expect.any(String), newTag: version }]);
+  const used = pods.flatMap(({ template }) => template.spec.containers.map(({ image }) => image));
+  expect(used).toEqual(used.map(() => `${name}:${version}`));
+
+  const guide = readFileSync(join(ROOT, 'docs/guides/fleet.md'), 'utf8');
+  const pulled = `${images[0]!.newName}:${version}`;
+  const [, folder] = /^mkdir (\S+) && npm pack --pack-destination \1$/m.exec(guide)!;
+  expect(guide).toContain(
+    `docker build -t ${pulled} -f deploy/kubernetes/Dockerfile ${folder}\ndocker push ${pulled}\n`,
+  );
+  const build = read('Dockerfile');
+  expect(build).toContain(`COPY ${name}-*.tgz /tmp/\nRUN npm install -g /tmp/${name}-*.tgz `);
+  expect(build.match(/npm install/g)).toHaveLength(1);
 });
 
 test('start accepts the options of the containers and the configuration files', () => {
