@@ -1,7 +1,8 @@
 /**
- * Writes docs/reference from the definitions; with --check it only says whether the pages are current.
+ * Writes docs/reference from the definitions, and the figures of the guide A fleet from the benchmarks; with --check it only
+ * says whether the pages are current.
  *
- * The pages come from the catalogue of a real engine, so they show what any client would see.
+ * The pages of the reference come from the catalogue of a real engine, so they show what any client would see.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -14,12 +15,13 @@ import { availableWorkers } from '../dist/assembly/workers.js';
 import { cellConfig, configKeys, summariseErrors } from '../dist/contract/index.js';
 import { engineErrors } from '../dist/engine/index.js';
 import { referencePages, toMarkdown } from '../dist/surfaces/reference/index.js';
+import { withCapacity } from './capacity.mjs';
 import { catalogue } from './catalogue.mjs';
 
-const FOLDER = fileURLToPath(new URL('../docs/reference/', import.meta.url));
+const DOCS = fileURLToPath(new URL('../docs/', import.meta.url));
 const NOTE = '<!-- Made by `npm run docs` from the definitions; edit those. -->\n\n';
 
-const pages = [
+const reference = [
   ...referencePages(await catalogue({ includeInternal: true }), {
     busErrors: summariseErrors(engineErrors),
     workerErrors: workerErrors(),
@@ -27,15 +29,24 @@ const pages = [
   configurationPage(),
   await cliPage(),
 ];
+const pages = [
+  ...reference.map((page) => ({ name: `reference/${page.slug}.md`, text: NOTE + toMarkdown(page) })),
+  fleetGuide(),
+];
 const isCheck = process.argv.includes('--check');
-const stale = pages.filter((page) => !isCurrent(page));
+const stale = pages.filter(({ name, text }) => read(name) !== text);
 if (isCheck && stale.length > 0) {
-  console.error(`not current: ${stale.map(({ slug }) => `docs/reference/${slug}.md`).join(', ')}. Run: npm run docs`);
+  console.error(`not current: ${stale.map(({ name }) => `docs/${name}`).join(', ')}. Run: npm run docs`);
   process.exitCode = 1;
 } else if (!isCheck) {
-  mkdirSync(FOLDER, { recursive: true });
-  for (const page of stale) writeFileSync(pathOf(page), textOf(page));
+  mkdirSync(`${DOCS}reference`, { recursive: true });
+  for (const { name, text } of stale) writeFileSync(DOCS + name, text);
   console.log(`${pages.length} pages, ${stale.length} rewritten`);
+}
+
+function fleetGuide() {
+  const name = 'guides/fleet.md';
+  return { name, text: withCapacity(read(name), read('benchmarks.md')) };
 }
 
 function configurationPage() {
@@ -100,16 +111,8 @@ async function cliPage() {
   };
 }
 
-function isCurrent(page) {
-  return existsSync(pathOf(page)) && readFileSync(pathOf(page), 'utf8') === textOf(page);
-}
-
-function pathOf(page) {
-  return `${FOLDER}${page.slug}.md`;
-}
-
-function textOf(page) {
-  return NOTE + toMarkdown(page);
+function read(name) {
+  return existsSync(DOCS + name) ? readFileSync(DOCS + name, 'utf8') : undefined;
 }
 
 function workerErrors() {
