@@ -113,4 +113,18 @@ describe.skipIf(NO_NATS)('channels between nodes (needs nats-server)', () => {
     const wrong = await b.bus.openReader({ ...other.reader, access_key: 'no' });
     await expect(wrong[Symbol.asyncIterator]().next()).rejects.toThrow('the channel is');
   });
+
+  test('a far end is taken once, also by the node that took it', async () => {
+    const pair = await a.bus.createChannel();
+    const writer = await b.bus.openWriter(pair.writer);
+    await writer.write('first');
+    const second = await b.bus.openWriter(pair.writer);
+    await expect
+      .poll(() => second.write('second').then(() => 'written', String))
+      .toContain('reader of this channel is gone');
+    await writer.end();
+    const items = [];
+    for await (const item of await a.bus.openReader(pair.reader)) items.push(item);
+    expect(items).toEqual(['first']);
+  });
 });

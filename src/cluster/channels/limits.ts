@@ -1,15 +1,24 @@
 /** Caps and times of channels between nodes. */
-export const BATCH_BYTES = 256 * 1024;
-/** Batches on their way; they and the queue of the channel are all that a slow reader makes a writer buffer. */
-export const WINDOW = 4;
-/** The owner answers by then, also when it has nothing to say. */
-export const HOLD_MS = 2_500;
-/** A request without an answer by then is sent again. */
-export const ANSWER_MS = 4_000;
-export const RETRY_MS = 250;
-/** Without an answer for this long the stream is broken. */
+import { MAX_BODY_BYTES } from '../limits.ts';
+
+/**
+ * Bytes of items in one message. Servers and the client read 64 KiB at a time and copy each message that spans two reads
+ * into new memory; with 256 KiB, collecting that took up to half of the processor time of a node.
+ */
+export const MESSAGE_BYTES = 16 * 1024;
+/** Messages on their way: they and the queue of the channel are all that a slow reader makes a writer buffer. */
+export const WINDOW = 64;
+/** Room is granted when so many messages more may come than the source knows of. */
+export const GRANT = WINDOW / 2;
+/** Messages that are not acknowledged are sent again. */
+export const RESEND_MS = 2_000;
+/** The node that uses an end of another one asks for it again at this interval, and notices that it is gone. */
+export const ASK_MS = 2_500;
+/** Without an answer of the owner for this long, the stream is broken. */
 export const PATIENCE_MS = 20_000;
 /** An end that nothing asks for any more is closed. */
 export const IDLE_MS = 30_000;
 export const NEAR_ITEMS = 64;
 export const NEAR_BYTES = 4 * 1024 * 1024;
+/** An item comes in as many messages as it needs, and is kept until it is whole. */
+export const MAX_ITEM_BYTES = MAX_BODY_BYTES;
