@@ -13,7 +13,7 @@ if (side === 'serve') {
 }
 const call = async (request) => (await nats.request('echo', JSON.stringify(request), { timeout: 30_000 })).json();
 
-/** Requests of a batch each, as many at a time as a channel has on its way. */
+/** Requests of a batch each, with as many bytes at a time as a channel has on its way. */
 async function stream({ mib, batchBytes, inFlight }) {
   let left = (mib * 2 ** 20) / batchBytes;
   const lane = async () => {
