@@ -114,6 +114,12 @@ export class Journal {
     return this.#known.next === seq + 1;
   }
 
+  /** Makes the roll backs that a full disk stopped; false if one still waits for space. */
+  async rollBackLeft(): Promise<boolean> {
+    for (const finishOne of this.unfinished) if (await finishOne()) this.unfinished.delete(finishOne);
+    return this.unfinished.size === 0;
+  }
+
   /** Evicts what is over the limits, after the reply. */
   evictSoon(changes: readonly JournalChange[], logBytes: number): void {
     this.#eviction.soon(changes, logBytes);

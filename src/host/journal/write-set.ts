@@ -43,7 +43,7 @@ const NOT_RESTORED =
 /** Runs a write set. The caller holds the locks of the paths. */
 export async function runSet(entries: readonly SetEntry[], scope: SetScope): Promise<SetOutcome> {
   const { jail, journal, record, isSynced } = scope;
-  for (const finishOne of journal.unfinished) if (await finishOne()) journal.unfinished.delete(finishOne);
+  await journal.rollBackLeft();
   const prepared = begin(scope, entries);
   const plan: PlanScope = { ...scope, prepared };
   let tooLarge: readonly string[] = [];

@@ -52,6 +52,36 @@ export function pinsOf(workspace: string, { stateDir, except }: { stateDir: stri
   };
 }
 
+/** A file or symlink of the workspace before a commit. */
+export interface Before {
+  readonly path: string;
+  /** Of a file. */
+  readonly size?: number;
+  readonly mtimeMs?: number;
+  /** Target of a symlink, as latin1: one char for each byte. */
+  readonly to?: string;
+}
+
+/** Pins what a commit that was rolled back restored, for its own change: the ctime is that of the roll back. */
+export function pinRestored(place: LayerPlace, workspace: string, restored: readonly Before[]): void {
+  const known = new Set<string>();
+  let count = 0;
+  for (const before of restored) {
+    if (isAgain(join(workspace, before.path), before)) count += pin(place, workspace, before.path.split('/'), known);
+  }
+  if (count > 0) appendFileSync(place.moved, '.');
+}
+
+/** False if the file is not restored, or another program has changed it since: that stays a conflict. */
+function isAgain(path: string, { size, mtimeMs = NaN, to }: Before): boolean {
+  const found = look(path);
+  if (to !== undefined) return found?.isSymbolicLink() === true && readlinkSync(path, 'latin1') === to;
+  return found?.isFile() === true && found.size === size && Math.abs(found.mtimeMs - mtimeMs) < COPIED_MS;
+}
+
+/** A file that is restored as a copy gets its time in whole microseconds. */
+const COPIED_MS = 0.002;
+
 /** Whether the change sees a path as it was, or not at all. */
 export function isPinned(pins: string, path: string): boolean {
   const names = path.split('/');

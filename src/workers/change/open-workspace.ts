@@ -17,10 +17,10 @@ export interface LiveWorkspace {
   readonly workspace: Workspace;
   readonly jail: Jail;
   /**
-   * Changes files of the workspace; open changes keep the files as they were. So does this one: if the commit is rolled
-   * back, it finds its base again, although the restored files are newer than the begin.
+   * Changes files of the workspace; other open changes keep the files as they were. So does this one if it stays open
+   * with the rest.
    */
-  changesFor(layer: OpenLayer, plan: Pick<WholePlan, 'isForced'>): JailChanges;
+  changesFor(layer: OpenLayer, plan: Pick<WholePlan, 'isForced' | 'isPart'>): JailChanges;
   /** The directories of a change that is entered. */
   scopeOf(layer: OpenLayer, signal: AbortSignal): LayerScope;
 }
@@ -42,12 +42,12 @@ export function openWorkspace(root: string, { cell, isSynced, maxFiles }: LiveOp
   return {
     workspace,
     jail,
-    changesFor: ({ name }, { isForced }) =>
+    changesFor: ({ name }, { isForced, isPart }) =>
       new JailChanges(jail, {
         isSynced,
         journalOf: () => workspace.journal,
         // What was forced must not become the base.
-        pins: pinsOf(root, { stateDir, ...(isForced && { except: name }) }),
+        pins: pinsOf(root, { stateDir, ...((isForced || !isPart) && { except: name }) }),
       }),
     scopeOf: (layer, signal) => ({
       jails: jailsOf(layer, jail),

@@ -51,7 +51,7 @@ function settleCommits({ store }: Layers, { workspace }: LiveWorkspace): void {
   if (!journal) return;
   for (const name of store.names()) {
     const place = store.placeOf(name);
-    if (settleCommit(place, workspace.root, journal) === 'ended') store.remove(place);
+    if (settleCommit(place, journal) === 'ended') store.remove(place);
   }
 }
 

@@ -22,10 +22,12 @@ import type { ChangeScope, JailChanges } from '../../changes/jail-changes.ts';
 import { HostError } from '../../host-error.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { SetOutcome } from '../../journal/set-entry.ts';
+import { codeOf } from '../../journal/store.ts';
 import { isAlive, OWN_MARK, PID_SPACE } from '../../system/process-mark.ts';
 import type { LayerScope, LookedAt } from '../diff/look-at-layer.ts';
 import { lockGit, planGit, type GitPlan } from '../git/plan-git.ts';
 import type { LayerPlace } from '../layer-store.ts';
+import { pinRestored, type Before } from '../pins.ts';
 import { hideName } from '../whiteout.ts';
 import { planCommit, type CommitPlan, type OnConflict } from './plan-commit.ts';
 
@@ -71,21 +73,28 @@ export interface CommitScope {
   readonly call: ChangeScope;
 }
 
-/** Makes the commit. The caller has the change alone, and removes it unless a part was committed. */
+/**
+ * Makes the commit. The caller has the change alone, and removes it unless a part was committed.
+ *
+ * If the commit is rolled back, the restored files are newer than the begin of the change. They are pinned then, so that
+ * the next commit finds its base again; to pin all of them before each commit takes longer than to replace them.
+ */
 export async function commitLayer(plan: WholePlan, scope: CommitScope): Promise<SetOutcome> {
   const { place, changes, journal, call } = scope;
   if (plan.entries.length === 0) return { changes: [] };
   const all = plan.entries.flatMap((entry) => (entry.kind === 'move' ? [entry.path, entry.to] : [entry.path]));
   if (!journal.isAvailable) throw new HostError('unsaved', all[0]!);
   const { seq } = journal.recordOf(call);
-  const marker: Marker = { seq, owner: OWN_MARK, space: PID_SPACE, ...(plan.isPart && { paths: all }) };
+  const more = plan.isPart ? { paths: all } : { befores: plan.isForced ? [] : plan.befores };
+  const marker: Marker = { seq, owner: OWN_MARK, space: PID_SPACE, ...more };
   writeFileSync(markerOf(place), JSON.stringify(marker), { mode: 0o600 });
   let locks: Disposable | undefined;
   try {
     locks = lockGit(plan.git.locked, scope.jail);
     return await changes.writeSet(plan.entries, call);
   } catch (error) {
-    rmSync(markerOf(place), { force: true });
+    // A roll back that waits for space on the disk is settled by the next commit.
+    if (journal.unfinished.size === 0) settleCommit(place, journal);
     throw error;
   } finally {
     locks?.[Symbol.dispose]();
@@ -98,6 +107,8 @@ interface Marker {
   readonly space: string;
   /** Committed paths, if the change stays open. */
   readonly paths?: readonly string[];
+  /** What the commit replaces, if the change ends with it. */
+  readonly befores?: readonly Before[];
 }
 
 function markerOf({ directory }: LayerPlace): string {
@@ -108,7 +119,7 @@ function markerOf({ directory }: LayerPlace): string {
  * Finishes the commit of a change after its write set, or after the process was killed: returns `ended` if the change
  * has to be removed. A commit that another process makes is left alone.
  */
-export function settleCommit(place: LayerPlace, workspace: string, journal: Journal): 'ended' | 'open' {
+export function settleCommit(place: LayerPlace, journal: Journal): 'ended' | 'open' {
   const path = markerOf(place);
   if (!existsSync(path)) return 'open';
   const marker = readMarker(path);
@@ -116,9 +127,21 @@ export function settleCommit(place: LayerPlace, workspace: string, journal: Jour
   if (isRunning) return 'open';
   const isMade = marker !== undefined && journal.records().has(marker.seq);
   if (isMade && !marker.paths) return 'ended';
-  if (isMade) for (const committed of marker.paths!) rebase(place, workspace, committed);
+  if (isMade) for (const committed of marker.paths!) rebase(place, journal.root, committed);
+  else if (!isPinnedAgain(place, journal.root, marker?.befores ?? [])) return 'open';
   unlinkSync(path);
   return 'open';
+}
+
+/** False if the disk is full: the next commit tries again, and meets conflicts if it cannot either. */
+function isPinnedAgain(place: LayerPlace, workspace: string, befores: readonly Before[]): boolean {
+  try {
+    pinRestored(place, workspace, befores);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === '') throw error;
+    return false;
+  }
 }
 
 /** Undefined for one that was cut off: the process died before it began. */

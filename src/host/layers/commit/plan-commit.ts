@@ -10,6 +10,7 @@ import type { Seen, SetEntry } from '../../journal/set-entry.ts';
 import type { LookedAt } from '../diff/look-at-layer.ts';
 import { isWithin } from '../diff/parents.ts';
 import { bitsOf, type Row, type RowKind } from '../diff/rows.ts';
+import type { Before } from '../pins.ts';
 import type { LayerEntry, LeftOut, NewTree, Touched } from '../diff/touched.ts';
 import { copiedUp } from './copied-up.ts';
 import { standingOf, type Conflict, type ConflictScope, type Standing } from './conflicts.ts';
@@ -38,6 +39,8 @@ export interface CommitPlan {
   readonly leftOut: readonly LeftOut[];
   /** Whether a file of the workspace is replaced although another program changed it. */
   readonly isForced: boolean;
+  /** Files that the commit changes and that no other program has changed: its base again, if it is rolled back. */
+  readonly befores: readonly Before[];
 }
 
 export async function planCommit(looked: LookedAt, scope: ConflictScope, options: PlanOptions): Promise<CommitPlan> {
@@ -57,6 +60,7 @@ class Planner {
   readonly #modes: SetEntry[] = [];
   readonly #rows: CommitRow[] = [];
   readonly #conflicts: Conflict[] = [];
+  readonly #befores: Before[] = [];
   /** Paths below which something stays, so that no directory above is removed as a whole. */
   readonly #kept: string[];
   readonly #device: number;
@@ -85,6 +89,7 @@ class Planner {
     const standings: Standing[] = [];
     for (const one of row.of) standings.push(await standingOf(one, this.#scope));
     if (standings.every(({ state }) => state === 'clear')) {
+      row.of.forEach((one) => this.#keepBefore(one));
       if (row.kind === 'renamed') this.#rename(row);
       else this.#apply(row.of[0]!, row.kind);
       this.#rows.push(shown(row));
@@ -114,13 +119,24 @@ class Planner {
       conflicts: this.#conflicts,
       leftOut,
       isForced: this.#isForced,
+      befores: this.#befores,
     };
+  }
+
+  #keepBefore({ path, theirs }: Touched): void {
+    if (theirs?.type === 'link') {
+      this.#befores.push({ path, to: this.#scope.contents.linkOf({ path, entry: theirs }) });
+    } else if (theirs?.type === 'file') {
+      const { size, mtimeMs } = seenOf(theirs);
+      this.#befores.push({ path, size, mtimeMs });
+    }
   }
 
   #takeUncertain(one: Touched, standing: Standing, row: Row): void {
     const kind = row.kind === 'renamed' ? (one.mine ? 'added' : 'deleted') : row.kind;
     if (standing.state === 'done') return;
     if (standing.state === 'clear') {
+      this.#keepBefore(one);
       this.#apply(one, kind);
     } else {
       const { conflict, merged } = standing;
@@ -236,7 +252,7 @@ function isPlain({ stat, type }: LayerEntry): boolean {
   return type !== 'file' || (stat.mode & 0o6000n) === 0n;
 }
 
-function seenOf({ stat }: LayerEntry): Seen {
+function seenOf({ stat }: LayerEntry): Exclude<Seen, 'nothing'> {
   // As Node computes it: compared for equality later.
   const mtimeMs = Number(stat.mtimeNs / 1_000_000_000n) * 1000 + Number(stat.mtimeNs % 1_000_000_000n) / 1_000_000;
   return { ino: Number(stat.ino), size: Number(stat.size), mtimeMs };

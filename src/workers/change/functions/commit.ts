@@ -84,6 +84,7 @@ async function planned(
   { live }: ChangeContext,
   scope: CallScope,
 ): Promise<WholePlan> {
+  await settleEarlier(layer, live);
   const view = live.scopeOf(layer, scope.signal);
   const looked = await lookAtLayer(view, asked.paths);
   requireShown(layerVersion(looked), asked);
@@ -104,6 +105,15 @@ async function planned(
   });
 }
 
+/** Planned before the roll back of an earlier commit is made, this one would take its files for files of the workspace. */
+async function settleEarlier({ place }: OpenLayer, { workspace: { journal } }: ChangeContext['live']): Promise<void> {
+  if (!journal) return;
+  if (await journal.rollBackLeft()) return void settleCommit(place, journal);
+  throw errors.fail('W216', {
+    problem: 'the roll back of an earlier change waits for space on the disk; nothing was committed. Free some space',
+  });
+}
+
 async function make(
   plan: WholePlan,
   layer: OpenLayer,
@@ -121,7 +131,7 @@ async function make(
     jail,
     call: { signal, noteChange, call, functionId, message },
   });
-  if (plan.isPart) settleCommit(layer.place, workspace.root, journal);
+  if (plan.isPart) settleCommit(layer.place, journal);
   else await layers.end(layer);
   return seq;
 }
