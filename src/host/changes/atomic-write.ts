@@ -41,7 +41,7 @@ export interface WriteOptions {
   /** Whether to return only when the file and its name are on the disk. */
   isSynced: boolean;
   /** What it takes over instead of what the file that is replaced has. */
-  access?: FileAccess;
+  access?: FileAccess | undefined;
   /** Keeps the file that is replaced, when all bytes of the new one are written. */
   keep?: KeepFirst;
   /** A file whose owner and times it takes over, instead of the owner of the one that is replaced. */

@@ -1,49 +1,69 @@
 /** Makes a planned step of a write set: stages the new file, then keeps the old one and replaces it. */
 import { lstatSync } from 'node:fs';
 
+import { accessOf } from '../changes/file-access.ts';
+import { versionOf } from '../changes/jail-version.ts';
+import { isSameFile } from '../changes/replaced-file.ts';
 import { linkAside, putStaged } from '../changes/stage.ts';
+import { HostError } from '../host-error.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';
+import type { JailFile } from '../jail/jail-file.ts';
+import { changedMeanwhile } from '../jail/pin.ts';
 import { deltaOf } from './delta.ts';
 import { MAX_HASHED_BYTES } from './open-record.ts';
-import { findAgain, requireSeen, type Planned, type PlanScope } from './set-checks.ts';
+import { findAgain, requireSeen, type Planned, type PlannedAt, type PlanScope } from './set-checks.ts';
 import type { Step } from './set-steps.ts';
 import type { ImageStore } from './store.ts';
 
-/** Larger files are not read for a difference. */
-const MAX_COMPARED_BYTES = 1 << 20;
+/** Larger files are not read for a difference, and are hashed when they are kept. */
+const MAX_READ_BYTES = 1 << 20;
 
-/** Stages the new file and appends the step to the prepared file. */
-export async function stageStep({ step, stage }: Planned, { jail, prepared }: PlanScope): Promise<void> {
-  using entry = findAgain(step, jail);
+/** Stages the new file beside the planned place, closes that, and adds the step to the prepared file. */
+export async function stageStep({ place, step, stage, content }: PlannedAt, { prepared }: PlanScope): Promise<void> {
+  using entry = place;
   if (stage) {
-    const { name, stat } = await stage(entry);
+    using old = openOld(entry, step);
+    const { name, stat } = await stage(entry, old && accessOf(old.fd, old.stat.mode, entry.path));
     step.temp = name;
     step.ino = stat.ino;
+    if (old) compare(step, await old.read(), content);
   }
   prepared.add(step);
 }
 
+/** The file that will be replaced, opened once for all that the step needs of it. */
+function openOld(entry: JailEntry, { before }: Step): JailFile | undefined {
+  if (before.kind !== 'file' || before.image === undefined || before.size > MAX_READ_BYTES) return undefined;
+  const old = entry.open();
+  if (isSameFile(old.stat, entry.stat!)) return old;
+  old.close();
+  throw HostError.fromErrno(changedMeanwhile('ESTALE'), entry.path);
+}
+
+/**
+ * Notes the version of the old file, and the new content as its difference from it, which a merge needs when the step is
+ * undone or redone. A program that changes the old file until the step is made is seen by its size and time.
+ */
+function compare(step: Step, old: Buffer, content: Planned['content']): void {
+  const { before, after } = step;
+  if (before.kind === 'file' && before.version === undefined) step.before = { ...before, version: versionOf(old) };
+  if (!content || after.kind !== 'file' || after.size > MAX_READ_BYTES) return;
+  const delta = deltaOf(old, content());
+  if (delta) step.after = { ...after, delta };
+}
+
 /** Keeps the before-image, then makes the change. */
 export async function makeStep(
-  { step, found, content, make }: Planned,
-  { jail, journal: { store } }: PlanScope,
+  { step, found, make }: Planned,
+  { jail, journal: { store }, prepared }: PlanScope,
 ): Promise<void> {
+  prepared.flush();
   using entry = findAgain(step, jail);
   requireSeen(entry, found ?? 'nothing');
   const isKept = await keepImage(entry, step, store);
-  addDelta(step, store, content);
   if (make) await make(entry);
   else putStaged(entry, { name: step.temp! }, { isKept });
   step.ino ??= entry.act((at) => lstatSync(at, { throwIfNoEntry: false }))?.ino;
-}
-
-/** The new content as its difference from the before-image, which a merge needs when the step is undone or redone. */
-function addDelta(step: Step, store: ImageStore, content: Planned['content']): void {
-  const { before, after } = step;
-  if (!content || before.kind !== 'file' || before.image === undefined || after.kind !== 'file') return;
-  if (Math.max(before.size, after.size) > MAX_COMPARED_BYTES) return;
-  const delta = deltaOf(store.read(before.image), content());
-  if (delta) step.after = { ...after, delta };
 }
 
 /** True if the before-image is a hard link. */

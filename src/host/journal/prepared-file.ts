@@ -1,5 +1,6 @@
 /**
- * The file that lists the steps of a write set, one line each, written before the step is made.
+ * The file that lists the steps of a write set, one line each, written before the step is made; staged steps are written
+ * many at once.
  *
  * It exists until the set is in the log or rolled back, so that the next start can recover after a crash.
  */
@@ -34,31 +35,45 @@ const STRANGER_MS = 3_600_000;
 
 const syncLater = promisify(fsync);
 
+/** A process that is killed leaves so many staged files that no start removes; the next write beside them does. */
+const MOST_LINES = 32;
+
 export class PreparedFile {
   readonly steps: Step[] = [];
   readonly #path: string;
   readonly #directory: string;
   readonly #fd: number;
+  /** Lines of steps that are not written yet. */
+  #lines: string[] = [];
 
   constructor(store: ImageStore, seq: number) {
     this.#path = store.pathOf('prepared', `${seq}`);
     this.#directory = store.preparedDir;
     this.#fd = openSync(this.#path, FLAGS, 0o600);
     try {
-      this.#write({ seq, owner: OWN_MARK, space: PID_SPACE });
+      this.#write(lineOf({ seq, owner: OWN_MARK, space: PID_SPACE }));
     } catch (error) {
       this.remove();
       throw error;
     }
   }
 
+  /** The step must not be made before `flush`. */
   add(step: Step): void {
-    this.#write(step);
     this.steps.push(step);
+    if (this.#lines.push(lineOf(step)) >= MOST_LINES) this.flush();
+  }
+
+  flush(): void {
+    if (this.#lines.length === 0) return;
+    const lines = this.#lines;
+    this.#lines = [];
+    this.#write(lines.join(''));
   }
 
   /** Syncs the steps added so far, and the directory entry of the file. */
   async sync(): Promise<void> {
+    this.flush();
     await syncLater(this.#fd);
     const directory = openSync(this.#directory, constants.O_RDONLY | constants.O_DIRECTORY);
     try {
@@ -73,11 +88,15 @@ export class PreparedFile {
     unlinkSync(this.#path);
   }
 
-  #write(line: object): void {
-    const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
+  #write(lines: string): void {
+    const bytes = Buffer.from(lines);
     if (writeSync(this.#fd, bytes) === bytes.length) return;
     throw Object.assign(new Error('no space left for the steps of a write set'), { code: 'ENOSPC', errno: 0 });
   }
+}
+
+function lineOf(of: object): string {
+  return `${JSON.stringify(of)}\n`;
 }
 
 /** The sets whose processes have exited. */

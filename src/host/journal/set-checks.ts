@@ -1,6 +1,7 @@
 /** What the entries of a write set share: their scope, checks before a path changes, and the parts of a step. */
 import { readlinkSync, type Stats } from 'node:fs';
 
+import type { FileAccess } from '../changes/file-access.ts';
 import { versionOf } from '../changes/jail-version.ts';
 import { TreeSum } from '../changes/tree-sum.ts';
 import { HostError } from '../host-error.ts';
@@ -31,12 +32,17 @@ export interface Planned {
   readonly step: Step;
   /** Stat of the path when the step was planned. */
   readonly found: Stats | undefined;
-  /** Writes the new file under a temporary name beside the path. */
-  readonly stage?: (entry: JailEntry) => Promise<Staged> | Staged;
+  /** Writes the new file under a temporary name beside the path, with the access of the old one if that is known. */
+  readonly stage?: (entry: JailEntry, access?: FileAccess) => Promise<Staged> | Staged;
   /** The content of the new file, if it is known. */
   readonly content?: () => Uint8Array;
   /** Makes the change; if undefined, the staged file is renamed to the path. */
   readonly make?: (entry: JailEntry) => Promise<void> | void;
+}
+
+export interface PlannedAt extends Planned {
+  /** As it was planned; open until it is staged. */
+  readonly place: JailEntry;
 }
 
 export type Of<Kind extends SetEntry['kind']> = Extract<SetEntry, { kind: Kind }>;
@@ -73,7 +79,9 @@ export async function makeParents(entry: JailEntry, { jail, journal, prepared, i
       after: { kind: 'directory', mode: 0o755 },
     });
   }
-  if (missing.length > 0) await entry.makeParents({ isSynced });
+  if (missing.length === 0) return;
+  prepared.flush();
+  await entry.makeParents({ isSynced });
 }
 
 /** Resolves the path of a step again; throws if another program has put a symlink into it meanwhile. */

@@ -22,35 +22,52 @@ import {
   makeParents,
   type Of,
   type Planned,
+  type PlannedAt,
   type PlanScope,
 } from './set-checks.ts';
 import { planBring } from '../layers/commit/plan-bring.ts';
 import type { SetEntry } from './set-entry.ts';
 import { dropAside } from './set-steps.ts';
 
-/** Returns undefined for an entry that changes nothing. */
-export async function planEntry(entry: SetEntry, scope: PlanScope): Promise<Planned | undefined> {
-  switch (entry.kind) {
-    case 'write':
-      return planWrite(entry, scope);
-    case 'delete':
-      return planDelete(entry, scope);
-    case 'move':
-      return planMove(entry, scope);
-    case 'restore':
-      return planRestore(entry, scope);
-    case 'adopt':
-      return planAdopt(entry, scope);
-    case 'bring':
-      return planBring(entry, scope);
-    case 'mode':
-      return planMode(entry, scope);
+/** Returns undefined for an entry that changes nothing. The caller closes `place`, which stays open to be staged in. */
+export async function planEntry(entry: SetEntry, scope: PlanScope): Promise<PlannedAt | undefined> {
+  const { jail } = scope;
+  const place =
+    entry.kind === 'write' ? jail.target(entry.path) : jail.entry(entry.kind === 'move' ? entry.to : entry.path);
+  let planned: Planned | undefined;
+  try {
+    planned = await planAt(place, entry, scope);
+    return planned && { ...planned, place };
+  } finally {
+    if (!planned) place.close();
   }
 }
 
-async function planWrite({ path, content, expected, seen, like, ...given }: Of<'write'>, scope: PlanScope) {
+async function planAt(place: JailEntry, entry: SetEntry, scope: PlanScope): Promise<Planned | undefined> {
+  switch (entry.kind) {
+    case 'write':
+      return planWrite(place, entry, scope);
+    case 'delete':
+      return planDelete(place, entry, scope);
+    case 'move':
+      return planMove(place, entry, scope);
+    case 'restore':
+      return planRestore(place, entry, scope);
+    case 'adopt':
+      return planAdopt(place, entry, scope);
+    case 'bring':
+      return planBring(place, entry, scope);
+    case 'mode':
+      return planMode(place, entry, scope);
+  }
+}
+
+async function planWrite(
+  target: JailEntry,
+  { path, content, expected, seen, like, ...given }: Of<'write'>,
+  scope: PlanScope,
+) {
   const { isSynced } = scope;
-  using target = scope.jail.target(path);
   await makeParents(target, scope);
   const { stat } = target;
   requireSeen(target, seen);
@@ -63,16 +80,15 @@ async function planWrite({ path, content, expected, seen, like, ...given }: Of<'
   const mode = given.mode ?? (stat || like === undefined ? undefined : modeOf(like, scope));
   const step = begin(target, { before: beforeOf(target, scope, current), after: ABSENT }, scope);
   step.note = linksNote(stat);
-  const stage = async (entry: JailEntry) => {
-    const staged = await stageBytes(entry, content, { mode, isSynced });
+  const stage: Planned['stage'] = async (entry, access) => {
+    const staged = await stageBytes(entry, content, { mode, isSynced, access });
     step.after = { ...fileState(staged.stat), version };
     return staged;
   };
   return { step, found: stat, stage, content: () => content };
 }
 
-async function planDelete({ path, expected, seen, ifEmpty }: Of<'delete'>, scope: PlanScope) {
-  using entry = scope.jail.entry(path);
+async function planDelete(entry: JailEntry, { path, expected, seen, ifEmpty }: Of<'delete'>, scope: PlanScope) {
   const { stat } = entry;
   if (ifEmpty) await dropAsidesBelow(path, scope);
   if (ifEmpty && (!stat?.isDirectory() || !isEmpty(entry))) return undefined;
@@ -99,10 +115,9 @@ async function dropAsidesBelow(path: string, { jail, prepared }: PlanScope): Pro
   for (const step of prepared.steps) if (step.at.startsWith(`${path}/`)) await dropAside(jail, step);
 }
 
-async function planMove({ path, to, expected }: Of<'move'>, scope: PlanScope) {
+async function planMove(place: JailEntry, { path, to, expected }: Of<'move'>, scope: PlanScope) {
   const { jail } = scope;
   using source = jail.entry(path);
-  using place = jail.entry(to);
   if (!source.stat) throw new HostError('missing', path);
   if (place.stat?.isDirectory()) throw new HostError('exists', to);
   await checked(source, expected);
@@ -123,10 +138,13 @@ async function planMove({ path, to, expected }: Of<'move'>, scope: PlanScope) {
   return { step: Object.assign(begin(place, states, scope), moved), found: place.stat, make };
 }
 
-async function planRestore({ path, state, seen }: Of<'restore'>, scope: PlanScope): Promise<Planned | undefined> {
+async function planRestore(
+  entry: JailEntry,
+  { path, state, seen }: Of<'restore'>,
+  scope: PlanScope,
+): Promise<Planned | undefined> {
   const { store } = scope.journal;
-  if (state.kind === 'absent') return planDelete({ kind: 'delete', path, seen }, scope);
-  using entry = scope.jail.entry(path);
+  if (state.kind === 'absent') return planDelete(entry, { kind: 'delete', path, seen }, scope);
   requireSeen(entry, seen);
   await makeParents(entry, scope);
   const step = begin(entry, { before: beforeOf(entry, scope), after: withoutImage(state) }, scope);
@@ -144,8 +162,7 @@ async function planRestore({ path, state, seen }: Of<'restore'>, scope: PlanScop
   return { step, found, make: (at) => bringDirectory(at, store, state) };
 }
 
-async function planAdopt({ path, made }: Of<'adopt'>, scope: PlanScope) {
-  using entry = scope.jail.entry(path);
+async function planAdopt(entry: JailEntry, { path, made }: Of<'adopt'>, scope: PlanScope) {
   using source = scope.jail.entry(made);
   // A name that is not UTF-8 cannot be written as a path.
   if (!source.stat) throw new HostError('invalid-name', path);
@@ -166,8 +183,7 @@ async function planAdopt({ path, made }: Of<'adopt'>, scope: PlanScope) {
   return { step, found: entry.stat, make };
 }
 
-async function planMode({ path, mode, uid, gid }: Of<'mode'>, scope: PlanScope): Promise<Planned> {
-  using entry = scope.jail.entry(path);
+async function planMode(entry: JailEntry, { path, mode, uid, gid }: Of<'mode'>, scope: PlanScope): Promise<Planned> {
   if (!entry.stat) throw new HostError('missing', path);
   const before = lookedAt(entry.stat);
   const after = { ...before, mode, ...(uid !== undefined && { uid }), ...(gid !== undefined && { gid }) } as State;

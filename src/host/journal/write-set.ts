@@ -10,13 +10,14 @@ import { HostError } from '../host-error.ts';
 import type { Jail } from '../jail/jail.ts';
 import { Turns } from '../search/turns.ts';
 import type { Journal } from './journal.ts';
+import { Lanes } from './lanes.ts';
 import { makeStep, stageStep } from './make-step.ts';
 import type { OpenRecord } from './open-record.ts';
 import { PreparedFile } from './prepared-file.ts';
 import { isLost, type JournalChange, type State } from './records.ts';
 import type { SetChange, SetEntry, SetOutcome } from './set-entry.ts';
 import { planEntry } from './set-plan.ts';
-import type { Planned, PlanScope } from './set-checks.ts';
+import type { PlannedAt, PlanScope } from './set-checks.ts';
 import { dropAside, takeBack, type Step, type TakenBack } from './set-steps.ts';
 
 export interface SetScope {
@@ -100,7 +101,7 @@ function isErrno(error: unknown): boolean {
 interface Todo {
   readonly entry: SetEntry;
   /** Undefined for an entry that depends on an earlier step. */
-  readonly planned?: Planned;
+  readonly planned?: PlannedAt;
 }
 
 /** Plans and stages all entries but those that depend on an earlier step, which are planned after that step is made. */
@@ -111,27 +112,27 @@ async function planAll(
 ): Promise<Todo[]> {
   const todo: Todo[] = [];
   const touched = new Touched();
-  for (const entry of entries) {
-    if (turns.isOver) await turns.next();
-    const paths = pathsOf(entry).map((path) => keyOf.get(path));
-    if (touched.meets(paths)) todo.push({ entry });
-    else {
-      const planned = await planEntry(entry, plan);
-      if (planned) todo.push({ entry, planned });
+  const staging = new Lanes(LANES);
+  try {
+    for (const entry of entries) {
+      if (turns.isOver) await turns.next();
+      const paths = pathsOf(entry).map((path) => keyOf.get(path));
+      if (touched.meets(paths)) todo.push({ entry });
+      else {
+        const planned = await planEntry(entry, plan);
+        if (planned) await staging.start(stageStep(planned, plan));
+        if (planned) todo.push({ entry, planned });
+      }
+      touched.add(paths);
     }
-    touched.add(paths);
+  } finally {
+    // Even if planning fails: a file staged after the roll back would not be removed.
+    await staging.ended();
   }
-  const waiting = todo.flatMap(({ planned }) => planned ?? []).values();
-  const lane = async () => {
-    for (const planned of waiting) await stageStep(planned, plan);
-  };
-  // Waits for all lanes even if one fails: a file staged after the roll back would not be removed.
-  const lanes = await Promise.allSettled(Array.from({ length: LANES }, lane));
-  for (const result of lanes) if (result.status === 'rejected') throw result.reason;
   return todo;
 }
 
-async function planLate(entry: SetEntry, plan: PlanScope): Promise<Planned | undefined> {
+async function planLate(entry: SetEntry, plan: PlanScope): Promise<PlannedAt | undefined> {
   const planned = await planEntry(entry, plan);
   if (planned) await stageStep(planned, plan);
   return planned;

@@ -2,6 +2,7 @@
 import { linkSync, readlinkSync, renameSync, unlinkSync, type Stats } from 'node:fs';
 
 import { PendingFile } from '../../changes/atomic-write.ts';
+import type { FileAccess } from '../../changes/file-access.ts';
 import { stageLink, type Staged } from '../../changes/stage.ts';
 import { sumBelow } from '../../changes/tree-sum.ts';
 import { HostError } from '../../host-error.ts';
@@ -24,15 +25,13 @@ const BROUGHT_BITS = 0o1777;
 
 const SMALL_BYTES = 2 ** 20;
 
-export async function planBring(entry: Of<'bring'>, scope: PlanScope): Promise<Planned> {
-  using target = scope.jail.entry(entry.path);
+export async function planBring(target: JailEntry, entry: Of<'bring'>, scope: PlanScope): Promise<Planned> {
   requireSeen(target, entry.seen);
+  await makeParents(target, scope);
+  if (entry.how === 'copy') return planCopy(target, entry, scope);
   using source = entry.from.jail.entry(entry.from.path);
   if (!source.stat) throw new HostError('missing', entry.path);
-  await makeParents(target, scope);
-  return entry.how === 'rename'
-    ? await planRename(entry, { target, source, stat: source.stat }, scope)
-    : planCopy(entry, { target, source, stat: source.stat }, scope);
+  return await planRename(entry, { target, source, stat: source.stat }, scope);
 }
 
 interface Ends {
@@ -67,20 +66,22 @@ async function stateOf(source: JailEntry, stat: Stats, { signal }: PlanScope): P
   return { ...lookedAt(stat), contents: await sumBelow(dir, { signal }) } as State;
 }
 
-function planCopy({ from, mode }: Of<'bring'>, { target, source, stat }: Ends, scope: PlanScope): Planned {
+function planCopy(target: JailEntry, { from, mode }: Of<'bring'>, scope: PlanScope): Planned {
   const step = begin(target, { before: beforeOf(target, scope), after: ABSENT }, scope);
   const found = target.stat;
-  if (stat.isSymbolicLink()) {
-    const state = linkState(source);
-    step.after = state;
-    return { step, found, stage: (at) => stageLink(at, state.to) };
-  }
-  if (!stat.isFile()) throw new HostError('not-a-file', target.path);
   const isNew = found?.isFile() !== true;
-  const bits = mode ?? (isNew ? stat.mode : undefined);
-  const stage = async (place: JailEntry): Promise<Staged> => {
-    using again = from.jail.entry(from.path);
-    using file = again.open();
+  const stage = async (place: JailEntry, access?: FileAccess): Promise<Staged> => {
+    using source = from.jail.entry(from.path);
+    const { stat } = source;
+    if (!stat) throw new HostError('missing', place.path);
+    if (stat.isSymbolicLink()) {
+      const state = linkState(source);
+      step.after = state;
+      return stageLink(place, state.to);
+    }
+    if (!stat.isFile()) throw new HostError('not-a-file', place.path);
+    const bits = mode ?? (isNew ? stat.mode : undefined);
+    using file = source.open();
     using pending = await PendingFile.at(place, { isHashed: true });
     // One read for a small file: most files of a commit are.
     if (file.size <= SMALL_BYTES) await pending.append(await file.read());
@@ -89,6 +90,7 @@ function planCopy({ from, mode }: Of<'bring'>, { target, source, stat }: Ends, s
     const staged = await pending.seal({
       mode: bits === undefined ? undefined : bits & BROUGHT_BITS,
       isSynced: scope.isSynced,
+      access,
       ...(isNew && { like: file.stat }),
     });
     step.after = { ...fileState(staged.stat), version: pending.version };
