@@ -5,7 +5,7 @@
  * dead processes there; only names of exactly this form are touched.
  */
 import { hash, randomUUID } from 'node:crypto';
-import { readdir, readFileSync, readlinkSync, type Stats } from 'node:fs';
+import { readdir, readdirSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
 import { hostname } from 'node:os';
 import { promisify } from 'node:util';
 
@@ -49,7 +49,9 @@ export function sweepOnce(entry: JailEntry): Promise<void> | undefined {
 
 async function sweep(entry: JailEntry, id: string): Promise<void> {
   try {
-    const names = await entry.act((at) => list(at, 'latin1'), '.' as ByteString);
+    const names = entry.isInSmallDirectory
+      ? entry.act((at) => readdirSync(at, 'latin1'), '.' as ByteString)
+      : await entry.act((at) => list(at, 'latin1'), '.' as ByteString);
     for (const name of names) {
       if (!isTempName(name)) continue;
       const temp = entry.beside(name as ByteString);

@@ -26,7 +26,7 @@ import { borrowed, changedMeanwhile, pathInside, type Pin } from './pin.ts';
 export const NAMES_AT_ONCE = 4096;
 
 /** Up to this size a directory has few names, and one readdir is three times faster than batches. */
-const SMALL_DIRECTORY_BYTES = 32_768;
+export const SMALL_DIRECTORY_BYTES = 32_768;
 
 export class JailDir {
   readonly #pin: Pin;

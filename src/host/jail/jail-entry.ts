@@ -11,7 +11,7 @@ import type { ByteString } from '../text/byte-string.ts';
 import type { Origin } from '../journal/records.ts';
 import type { NoteChange } from '../changes/note-change.ts';
 import { HostError } from '../host-error.ts';
-import { JailDir } from './jail-dir.ts';
+import { JailDir, SMALL_DIRECTORY_BYTES } from './jail-dir.ts';
 import { JailFile, READ_FLAGS } from './jail-file.ts';
 import { applyPermissions, type Permissions } from '../changes/permissions.ts';
 import { isSameFile } from '../changes/replaced-file.ts';
@@ -63,7 +63,12 @@ export class JailEntry {
     return `${dev}:${ino}:${birthtimeMs}`;
   }
 
-  /** Canonical paths of the missing parent directories of the entry, the outermost first. */
+  /** Whether its directory has few names, so that one read of them takes less time than to wait for a thread. */
+  get isInSmallDirectory(): boolean {
+    return this.#directory.stat.size <= SMALL_DIRECTORY_BYTES;
+  }
+
+  /** Canonical paths of the missing directories on the way to the entry, the outermost first. */
   get missingParents(): string[] {
     let path = this.#directory.relativePath;
     return this.#missing.map((name) => (path = pathInside(path, name)));
@@ -180,8 +185,8 @@ export class JailEntry {
   }
 
   #lstat(): Stats | undefined {
-    if (this.#isHidden || this.#missing.length > 0 || !this.#directory.stat.isDirectory()) return undefined;
-    return this.#reach((at) => lstatSync(at, { throwIfNoEntry: false }), this.#name);
+    if (this.#isHidden || this.#missing.length > 0) return undefined;
+    return this.#reach(lookThere, this.#name);
   }
 
   /** Pins the entry for `work`. Refuses a symlink: it was created after the entry was resolved, so its target is unchecked. */
@@ -195,6 +200,16 @@ export class JailEntry {
         pin.close();
       }
     });
+  }
+}
+
+/** Undefined also if the directory is a file: nothing can be there. */
+function lookThere(at: Buffer): Stats | undefined {
+  try {
+    return lstatSync(at, { throwIfNoEntry: false });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined;
+    throw error;
   }
 }
 

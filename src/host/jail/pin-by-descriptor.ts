@@ -85,17 +85,21 @@ export function canPinByDescriptor(root: ByteString): boolean {
 
 class DescriptorPin implements Pin {
   readonly relativePath: string;
-  readonly stat: Stats;
   readonly isHidden: Bounds['isHidden'];
   readonly calls: SystemCalls | undefined;
   #fd: number;
+  #stat: Stats | undefined;
 
   constructor(fd: number, relativePath: string, { isHidden }: Pick<Bounds, 'isHidden'>, calls?: SystemCalls) {
     this.#fd = fd;
     this.calls = calls;
     this.isHidden = isHidden;
     this.relativePath = relativePath;
-    this.stat = fstatSync(fd);
+  }
+
+  /** Read when it is first needed: an entry in a pinned directory needs it seldom. */
+  get stat(): Stats {
+    return (this.#stat ??= fstatSync(this.#fd));
   }
 
   open(flags: number): number {

@@ -43,7 +43,9 @@ export interface Pin {
 export function borrowed(pin: Pin): Pin {
   return {
     relativePath: pin.relativePath,
-    stat: pin.stat,
+    get stat() {
+      return pin.stat;
+    },
     isHidden: pin.isHidden,
     calls: pin.calls,
     open: (flags) => pin.open(flags),
