@@ -30,6 +30,7 @@ export const SMALL_DIRECTORY_BYTES = 32_768;
 
 export class JailDir {
   readonly #pin: Pin;
+  #borrowed: Pin | undefined;
   readonly #path: string;
 
   constructor(pin: Pin, path: string) {
@@ -55,7 +56,7 @@ export class JailDir {
 
   /** The pin, valid until this directory is closed; closing the returned pin has no effect. */
   get pin(): Pin {
-    return borrowed(this.#pin);
+    return (this.#borrowed ??= borrowed(this.#pin));
   }
 
   /** The names in it, unsorted, in batches, so that the caller can yield to other calls in between. */

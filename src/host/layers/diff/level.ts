@@ -18,6 +18,8 @@ export class Level {
   readonly #dirs: Partial<Record<LayerName, JailDir>>;
   /** Whether the live directory is part of the base: no pin hides it. */
   readonly isBased: boolean;
+  /** What was found at the last name: the walk asks for it several times before it goes on. */
+  #last: { name: ByteString; looks: Partial<Record<LayerName, LayerEntry | undefined>> } | undefined;
 
   private constructor(path: string, dirs: Partial<Record<LayerName, JailDir>>, isBased: boolean) {
     this.path = path;
@@ -54,6 +56,12 @@ export class Level {
 
   /** The entry in one layer. */
   look(layer: LayerName, name: ByteString): LayerEntry | undefined {
+    if (this.#last?.name !== name) this.#last = { name, looks: {} };
+    const { looks } = this.#last;
+    return layer in looks ? looks[layer] : (looks[layer] = this.#lookNow(layer, name));
+  }
+
+  #lookNow(layer: LayerName, name: ByteString): LayerEntry | undefined {
     const dir = this.#dirs[layer];
     if (!dir) return undefined;
     const stat = lstatSync(dir.pin.at(name), { bigint: true, throwIfNoEntry: false });
@@ -71,6 +79,16 @@ export class Level {
     // The directory of a pin is made for the pins in it: the live one has the mode.
     const isBoth = pin?.type === 'directory' && live?.type === 'directory';
     return { base: isBoth ? live : (pin ?? live), theirs, isPinned };
+  }
+
+  /** Whether the view shows the first name of the workspace that is not one of these. */
+  showsOther(names: ReadonlySet<ByteString>): boolean {
+    const { live } = this.#dirs;
+    if (!live || !this.isBased) return false;
+    for (const batch of live.allNames()) {
+      for (const name of batch) if (!names.has(name)) return this.look('view', name) !== undefined;
+    }
+    return false;
   }
 
   /** Names that may be in the base: a whiteout of the pins is one too. */

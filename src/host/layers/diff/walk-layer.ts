@@ -85,9 +85,10 @@ class Walk implements LayerWalk {
 
   /** Names of the base that neither upper nor the view has: the directory was removed and made again. */
   async #hidden(level: Level, inUpper: ReadonlySet<ByteString>): Promise<void> {
-    const names = level.namesBelow().filter((name) => !inUpper.has(name));
     // One visible name is enough: a directory that was made again shows none, and what is not in the base is hidden.
-    if (names.length === 0 || !level.has('view') || names.some((name) => level.look('view', name))) return;
+    if (!level.has('view') || level.showsOther(inUpper)) return;
+    const names = level.namesBelow().filter((name) => !inUpper.has(name));
+    if (names.some((name) => level.look('view', name))) return;
     for (const name of names) {
       const below = level.below(name);
       if (below.base && this.#isTaken(level, name, below.base)) await this.#gone(level, name, below);

@@ -87,7 +87,7 @@ async function planned(
   await settleEarlier(layer, live);
   const view = live.scopeOf(layer, scope.signal);
   const looked = await lookAtLayer(view, asked.paths);
-  requireShown(layerVersion(looked), asked);
+  if (asked.expected_version !== undefined) requireShown(layerVersion(looked), asked);
   const options = { onConflict: asked.on_conflict, git: asked.git, isPart: asked.paths !== undefined };
   const plan = await planWhole(looked, view, options);
   const { conflicts } = plan;
