@@ -68,7 +68,7 @@ export class JailEntry {
     return this.#directory.stat.size <= SMALL_DIRECTORY_BYTES;
   }
 
-  /** Canonical paths of the missing directories on the way to the entry, the outermost first. */
+  /** Canonical paths of the missing parent directories of the entry, the outermost first. */
   get missingParents(): string[] {
     let path = this.#directory.relativePath;
     return this.#missing.map((name) => (path = pathInside(path, name)));

@@ -18,7 +18,7 @@ export class Level {
   readonly #dirs: Partial<Record<LayerName, JailDir>>;
   /** Whether the live directory is part of the base: no pin hides it. */
   readonly isBased: boolean;
-  /** What was found at the last name: the walk asks for it several times before it goes on. */
+  /** What was found at the last name: the walk asks for it several times before the next one. */
   #last: { name: ByteString; looks: Partial<Record<LayerName, LayerEntry | undefined>> } | undefined;
 
   private constructor(path: string, dirs: Partial<Record<LayerName, JailDir>>, isBased: boolean) {
