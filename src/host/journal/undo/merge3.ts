@@ -1,7 +1,8 @@
 /**
  * Three-way merge of one text by lines.
  *
- * Changes of the same or of adjacent lines are a conflict, as in git. The same change on both sides is applied once.
+ * Changes of the same or of adjacent lines are a conflict, as in git. The same change on both sides is applied once. Where a
+ * text repeats the same few lines, a diff can be read in several ways, and a few merges in a thousand are others than git's.
  */
 import { diffLines } from '../../changes/line-hunks.ts';
 
@@ -36,7 +37,38 @@ export function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
+/**
+ * Among equal lines an edit stands as far down as it can, as in git: else the same insertion on both sides could have two
+ * places, and be applied twice.
+ */
 export function editsOf(base: string[], other: string[]): Edit[] {
+  const moved: Edit[] = [];
+  for (const edit of diffEdits(base, other).toReversed()) {
+    let lowest = movedDown(base, edit, moved.at(-1)?.start);
+    while (lowest.end === moved.at(-1)?.start) {
+      const { end, lines } = moved.pop()!;
+      lowest = movedDown(base, { start: lowest.start, end, lines: [...lowest.lines, ...lines] }, moved.at(-1)?.start);
+    }
+    moved.push(lowest);
+  }
+  return moved.toReversed();
+}
+
+/** Only what adds or only removes can move, up to the next edit. */
+function movedDown(base: string[], { start, end, lines }: Edit, limit: number = base.length): Edit {
+  if (start === end) {
+    let at = start;
+    while (at < limit && base[at] === lines[(at - start) % lines.length]) at++;
+    const turned = (at - start) % lines.length;
+    return { start: at, end: at, lines: [...lines.slice(turned), ...lines.slice(0, turned)] };
+  }
+  if (lines.length > 0) return { start, end, lines };
+  let at = 0;
+  while (end + at < limit && base[end + at] === base[start + at]) at++;
+  return { start: start + at, end: end + at, lines };
+}
+
+function diffEdits(base: string[], other: string[]): Edit[] {
   const edits: Edit[] = [];
   let at = 0;
   let open: { start: number; end: number; lines: string[] } | undefined;
