@@ -2,9 +2,10 @@
  * A server that lets hostile scripts run, inside the fence and without it, and prints the outcomes as JSON.
  *
  * Runs on the build, so that it can run as another user. Argument: the directory with `workspace`, where the program
- * `fence-attacks` is, `home` and `out`.
+ * `fence-attacks` is, `home` and `out`. SERVICES lists sockets that services of this host would have.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 
@@ -21,8 +22,10 @@ for (const path of ['.env', 'a/.env', 'secrets/key', 'node_modules/x/id.pem', 'a
 writeFileSync(join(workspace, 'plain'), 'plain');
 mkdirSync(join(home, '.ssh'), { recursive: true });
 mkdirSync(join(home, '.npm'), { recursive: true });
+mkdirSync(join(home, '.local/bin'), { recursive: true });
 for (const path of ['.ssh/id_rsa', '.netrc', '.npmrc', '.bash_history']) writeFileSync(join(home, path), SECRET);
 writeFileSync(join(home, '.npm/cached'), 'cached');
+writeFileSync(join(home, '.local/bin/tool'), 'tool');
 mkdirSync(out, { recursive: true });
 writeFileSync(join(out, 'kept'), 'kept');
 
@@ -90,9 +93,14 @@ const ATTACKS = [
   ['connects to an abstract socket', call('abstract', process.env.ABSTRACT_SOCKET), PLAIN],
   ['connects to a socket in the workspace', call('unix', `${workspace}/host.sock`), PLAIN],
   ['connects to a socket outside', call('unix', `${out}/host.sock`), PLAIN],
+  ...process.env.SERVICES.split(':').map((path) => [
+    `connects to the socket of a service ${path}`,
+    call('unix', path),
+    PLAIN,
+  ]),
   [
-    'connects to sockets of services',
-    'for s in /run/docker.sock /var/run/docker.sock /run/dbus/system_bus_socket /run/systemd/private $SSH_AUTH_SOCK; do [ -S $s ] && echo THROUGH; done',
+    'connects to the services of this host',
+    `for s in /run/docker.sock /run/dbus/system_bus_socket /run/systemd/private /tmp/.X11-unix/* /tmp/ssh-*/*; do ${attacks} unix $s; done`,
   ],
   ['connects to a port of this host', call('tcp', '127.0.0.1', port), PLAIN],
   [
@@ -133,7 +141,10 @@ const ATTACKS = [
   ['loads programs into the kernel', call('bpf')],
   ['opens raw and foreign sockets', `${call('raw')}; ${call('vsock')}`],
   ['keeps a descriptor of the launcher', call('descriptors')],
-  ['gets rights by a set-uid program', `${join(workspace, 'setuid')} setuid`],
+  ['becomes another user by a set-uid program', `${join(workspace, 'setuid')} setuid`],
+  ['changes a toolchain', 'echo x >> ~/.local/bin/tool && echo THROUGH', PLAIN],
+  ['adds to a toolchain', 'echo x > ~/.local/bin/added && echo THROUGH', PLAIN],
+  ['removes a toolchain', 'mv ~/.local/bin ~/.local/gone && echo THROUGH && mv ~/.local/gone ~/.local/bin', PLAIN],
   [
     'has a right over the system',
     'for c in $(sed -n "s/^Cap...:.//p" /proc/self/status); do case $c in 0000000000000000|00000000000004fb) ;; *) echo THROUGH;; esac; done',
@@ -159,9 +170,9 @@ const report = { attacks: ATTACKS.length, through: [], without: [], control: 0 }
     const { stdout } = await cell.call('shell::exec', { command: '', script });
     if (stdout.includes('THROUGH')) report.through.push(name);
   }
-  report.works = (
-    await cell.call('shell::exec', { command: '', script: 'cat plain ~/.npm/cached; echo x > made; echo ok' })
-  ).stdout;
+  const output = async (script) => (await cell.call('shell::exec', { command: '', script })).stdout;
+  await output('echo new > ~/.npm/new; echo x >> ~/.npm/cached; rm ~/.local/bin/tool; echo x > ~/made');
+  report.works = await output('cat plain ~/.npm/cached ~/.npm/new; echo ok');
 
   // Variables must not act on what starts the launcher: with pipes, and in a terminal.
   const env = {
@@ -175,6 +186,10 @@ const report = { attacks: ATTACKS.length, through: [], without: [], control: 0 }
     .catch(() => ({}));
   if (job_id) await cell.call('shell::output', { job_id, wait_ms: 10_000, until: { exit: true } });
   await cell.close();
+  report.home = Object.fromEntries(
+    ['', '.npm', '.local/bin'].map((path) => [path, readdirSync(join(home, path)).sort()]),
+  );
+  report.cached = readFileSync(join(home, '.npm/cached'), 'utf8');
 }
 {
   const open = { allowlist: [], denylist_patterns: [], allowed_env: ['PATH', 'HOME'] };
@@ -186,6 +201,12 @@ const report = { attacks: ATTACKS.length, through: [], without: [], control: 0 }
     if (!stdout.includes('THROUGH')) report.without.push(name);
   }
   await cell.close();
+}
+// Only root can give the program another owner. Jobs of an ordinary user may have a user namespace in which it does nothing.
+if (statSync(join(workspace, 'setuid')).uid !== process.getuid()) {
+  report.control++;
+  const printed = execFileSync(join(workspace, 'setuid'), ['setuid'], { encoding: 'utf8' });
+  if (!printed.includes('THROUGH')) report.without.push('becomes another user by a set-uid program');
 }
 report.env = readFileSync(join(workspace, '.env'), 'utf8');
 report.kept = readFileSync(join(out, 'kept'), 'utf8').split('x')[0];

@@ -4,9 +4,9 @@
  */
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -35,6 +35,8 @@ interface Report {
   works: string;
   env: string;
   kept: string;
+  home: Record<string, string[]>;
+  cached: string;
 }
 
 function prepare(uid: number | undefined) {
@@ -50,7 +52,7 @@ function prepare(uid: number | undefined) {
   chmodSync(root, 0o755);
   if (uid !== undefined) execFileSync('chown', ['-R', `${uid}:${uid}`, root]);
   execFileSync('cp', [join(workspace, 'attacks'), join(workspace, 'setuid')]);
-  if (isRoot) chownSync(join(workspace, 'setuid'), 0, 0);
+  if (isRoot) chownSync(join(workspace, 'setuid'), uid === undefined ? NOBODY : 0, 0);
   chmodSync(join(workspace, 'setuid'), 0o4755);
   return { root, hijacked, [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }) };
 }
@@ -63,6 +65,21 @@ async function abstractSocket() {
   const perl = spawn('perl', ['-e', listens, name], { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(perl.stdout, 'data');
   return { name, [Symbol.dispose]: () => void perl.kill() };
+}
+
+/** Listens where Docker and D-Bus, an agent of ssh and an X server do. Only root can write to /run. */
+async function serviceSockets() {
+  const mark = `fence-test-${process.pid}`;
+  const paths = [`/tmp/ssh-${mark}/agent.1`, `/tmp/.X11-unix/X${process.pid}`, ...(isRoot ? [`/run/${mark}/bus`] : [])];
+  const made = paths.flatMap((path) => mkdirSync(dirname(path), { recursive: true, mode: 0o755 }) ?? path);
+  const servers = paths.map((path) => createServer((socket) => socket.destroy()).listen(path));
+  await Promise.all(servers.map((server) => once(server, 'listening')));
+  for (const path of paths) chmodSync(path, 0o777);
+  const close = () => {
+    for (const server of servers) server.close();
+    for (const path of made) rmSync(path, { recursive: true, force: true });
+  };
+  return { paths, [Symbol.dispose]: close };
 }
 
 /** Directories that are empty inside; the workspace in them is not. */
@@ -92,6 +109,7 @@ describe.skipIf(process.platform !== 'linux').each([
 ])('fence.P1 the fence of %s', (_, uid) => {
   test.skipIf(uid !== undefined && !isRoot)('fence.P1 lets no attack through', { timeout: 300_000 }, async () => {
     using socket = await abstractSocket();
+    using services = await serviceSockets();
     using place = prepare(uid);
     const home = join(place.root, 'home');
     const run = promisify(execFile)(process.execPath, [here('fence-attacker.mjs'), place.root], {
@@ -103,6 +121,7 @@ describe.skipIf(process.platform !== 'linux').each([
         XDG_CACHE_HOME: join(place.root, 'cache'),
         XDG_STATE_HOME: join(place.root, 'cache'),
         ABSTRACT_SOCKET: socket.name,
+        SERVICES: services.paths.join(':'),
         WORKCELL_TOKEN: 'VERY-SECRET',
         AWS_SECRET_ACCESS_KEY: 'VERY-SECRET',
       },
@@ -112,8 +131,10 @@ describe.skipIf(process.platform !== 'linux').each([
     expect(report.through).toEqual([]);
     expect(report.without, 'attacks that fail without the fence too prove nothing').toEqual([]);
     expect(report.attacks).toBeGreaterThan(60);
-    expect(report).toMatchObject({ works: 'plaincachedok\n', env: 'VERY-SECRET', kept: 'kept' });
+    expect(report).toMatchObject({ works: 'plaincachedx\nnew\nok\n', env: 'VERY-SECRET', kept: 'kept' });
+    // What commands wrote into home and the caches is lost, and the toolchains are as they were.
+    expect(report).toMatchObject({ cached: 'cached', home: { '.npm': ['cached'], '.local/bin': ['tool'] } });
+    expect(report.home['']).not.toContain('made');
     expect(existsSync(place.hijacked), 'a variable acted on a program outside').toBe(false);
-    expect(readdirSync(home)).not.toContain('made');
   });
 });
