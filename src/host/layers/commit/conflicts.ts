@@ -56,6 +56,10 @@ const DONE: Standing = { state: 'done' };
 const MAX_MERGED_BYTES = 4 * 2 ** 20;
 
 export async function standingOf(one: Touched, scope: ConflictScope): Promise<Standing> {
+  if (isShared(one)) {
+    if (one.theirs!.stat.mtimeNs < scope.beganAtCtimeNs) return CLEAR;
+    return await standingOf({ ...one, isPinned: false }, scope);
+  }
   const { path, mine, base, theirs, isPinned } = one;
   const { contents } = scope;
   if (!isChangedUnderneath(one, scope)) return CLEAR;
@@ -64,6 +68,15 @@ export async function standingOf(one: Touched, scope: ConflictScope): Promise<St
     return mine && theirs && mine.type !== 'link' && bitsOf(mine) !== bitsOf(theirs) ? CLEAR : DONE;
   }
   return await conflictOf(one, scope);
+}
+
+/**
+ * Whether the pin is the file of the workspace itself: a commit was rolled back, or a call changed only the mode. What
+ * other programs write into it since is in both, so only its mtime says that there is something.
+ */
+function isShared({ base, theirs, isPinned }: Touched): boolean {
+  if (!isPinned || base?.type !== 'file' || !theirs) return false;
+  return base.stat.ino === theirs.stat.ino && base.stat.dev === theirs.stat.dev;
 }
 
 function isChangedUnderneath({ path, mine, base, theirs, isPinned }: Touched, scope: ConflictScope): boolean {

@@ -288,3 +288,15 @@ test.each([
   expect(failure.message).toContain(now);
   expect(await commit(cell, change, { expected_version: now })).toMatchObject({ closed: true });
 });
+
+test('an edit in place is a conflict also after a call changed the mode of the file', async () => {
+  await using cell = await changeCell({ 'a.txt': 'old\n', 'b.txt': 'old\n' });
+  const change = await cell.begin();
+  await cell.sh(change, 'echo mine > a.txt; echo mine > b.txt');
+  for (const name of ['a.txt', 'b.txt']) await cell.call('shell::fs::chmod', { path: cell.at(name), mode: '0755' });
+  expect(await cell.call('change::diff', { change })).toMatchObject({ conflicts: [] });
+  writeFileSync(cell.at('a.txt'), 'theirs\n');
+  const failure = await cell.failure('change::commit', { change });
+  expect(failure).toMatchObject({ code: 'W213', conflicts: [{ path: 'a.txt', kind: 'both-changed' }] });
+  expect(readFileSync(cell.at('a.txt'), 'utf8')).toBe('theirs\n');
+});
