@@ -4,7 +4,7 @@
  * There is one set for the whole process, like the environment.
  */
 
-/** The address of NATS servers may have a password in it. */
+/** How this server joins its cluster: the servers, and the files with its secrets. No command needs to know them. */
 const CLUSTER = ['WORKCELL_CLUSTER', 'WORKCELL_CLUSTER_CREDS', 'WORKCELL_CLUSTER_NKEY'];
 const names = new Set(['WORKCELL_TOKEN', ...CLUSTER]);
 /** Headers that authenticate the server to a collector of OpenTelemetry: for all signals, or for one. */
