@@ -70,6 +70,28 @@ describe.skipIf(process.platform !== 'linux')('presets', () => {
     expect(cell.cli.stdout).toMatch(/ {2}preset {5}iii: listed programs run .*install gcc or musl-tools/);
   });
 
+  const told = [
+    ['coding where the fence can be built', /^preset coding: any command runs, with the workspace/, undefined],
+    [
+      'iii where it cannot, with the reason',
+      /^preset iii: listed programs run .*install gcc or musl-tools/,
+      '/nonexistent',
+    ],
+  ] as const;
+  test.each(told.slice(0, rounds(1, 2, 2)))(
+    'fence.F12 mcp takes %s, and says so on standard error',
+    async (_, said, path) => {
+      await using dir = await tempDir();
+      const env = { WORKCELL_PRESET: '', XDG_CACHE_HOME: dir.path('cache'), ...(path !== undefined && { PATH: path }) };
+      // It ends by itself: there is no such change.
+      const words = ['mcp', '--workspace', dir.root, '--change', 'none'];
+      expect(await runCli(words, { env, cwd: dir.root })).toMatchObject({
+        stdout: '',
+        stderr: expect.stringMatching(said),
+      });
+    },
+  );
+
   test.runIf(isFull)('fence.F12 a preset beside a configuration file, and an unknown one, are refused', async () => {
     await using dir = await tempDir();
     mkdirSync(dir.path('ws'));

@@ -6,7 +6,14 @@ import { promisify } from 'node:util';
 
 import { describe, expect, test } from 'vitest';
 
-import { rounds, tempDir } from '#testing';
+import { choosePreset } from '#assembly';
+import { mountLayer } from '#fence';
+import { Layers } from '#host';
+import { rounds, run, shellCases, tempDir } from '#testing';
+import { probeFence } from '#workers/shell';
+import { exec } from '../../src/workers/shell/functions/exec.ts';
+
+const isFull = rounds(0, 1, 1) > 0;
 
 const LIBRARY = fileURLToPath(new URL('../../dist/library/index.js', import.meta.url));
 const PROGRAM = `
@@ -61,6 +68,43 @@ describe.skipIf(process.platform !== 'linux')('fence.P2 a command is refused, ne
     expect(exec).toEqual(refused('user.max_user_namespaces'));
     expect(job).toEqual(refused('cannot make a user namespace'));
     expect(off).toMatchObject({ code: 'S210' });
+  });
+
+  test('fence.P2 where namespaces can be made, and /proc cannot be mounted in them', async () => {
+    // What covers a part of /proc would be visible in a new one, so the kernel refuses it, as some containers do.
+    const covered = 'mount -t tmpfs none /proc/sys && exec "$@"';
+    const through = (words: string[]) => ['unshare', '-Urm', 'sh', '-c', covered, 'sh', ...words];
+    const [exec, job] = await answersOf({ through });
+    expect(exec).toEqual(refused('/proc: Operation not permitted'));
+    expect(exec).toEqual(refused('run outside of a container that forbids them'));
+    expect(job).toEqual(refused('/proc: Operation not permitted'));
+  });
+
+  test.runIf(isFull)('fence.P2 where a user namespace can be made, and no mount namespace', async () => {
+    const limit = 'echo 0 > /proc/sys/user/max_mnt_namespaces && exec "$@"';
+    const through = (words: string[]) => ['unshare', '-Ur', 'sh', '-c', limit, 'sh', ...words];
+    const [exec] = await answersOf({ through });
+    expect(exec).toEqual(refused('cannot make a mount and an IPC namespace'));
+  });
+
+  test('fence.P2 on a system without namespaces of Linux, such as macOS', async () => {
+    await using dir = await tempDir({ 'ws/': '' });
+    const shown = Object.getOwnPropertyDescriptor(process, 'platform')!;
+    const fenced = shellCases(dir.root, { fence: 'workspace' });
+    const layers = { stateDir: dir.path('state'), limits: { maxOpen: 1, maxBytes: 1, idleMs: 1 }, mount: mountLayer };
+    Object.defineProperty(process, 'platform', { ...shown, value: 'darwin' });
+    try {
+      const what = 'the fence needs namespaces of Linux; run on Linux, or start with fence: off';
+      expect(await probeFence(dir.root)).toBe(what);
+      const preset = await choosePreset(undefined, dir.root);
+      expect(preset).toMatchObject({ name: 'iii', holds: expect.stringContaining(what) });
+      await expect(run(exec, { script: 'touch ran' }, fenced)).rejects.toMatchObject(refused(what));
+      const begun = new Layers(dir.path('ws'), layers).begin({ outside: 'private', network: 'host', note: '' });
+      await expect(begun).rejects.toMatchObject({ reason: 'unavailable', message: 'changes need overlayfs of Linux' });
+    } finally {
+      Object.defineProperty(process, 'platform', shown);
+    }
+    expect(existsSync(dir.path('ran'))).toBe(false);
   });
 
   test('fence.P2 where no compiler builds the launcher', async () => {

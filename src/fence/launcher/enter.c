@@ -130,7 +130,7 @@ static _Noreturn void be_command(char **variables) {
   syscall(SYS_close_range, 3, ~0U, 4 /* on exec */);
   environ = variables;
   execvp(command[0], command);
-  const char *why = is_bare ? "" : "; inside the fence home is empty but for the folders of fence_home";
+  const char *why = is_bare ? "" : "; inside the fence home is empty but for the folders of fence_paths";
   dprintf(2, "fence: %s was not started: %s%s\n", command[0], strerror(errno), why);
   _exit(errno == ENOENT ? 127 : 126);
 }

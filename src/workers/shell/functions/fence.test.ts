@@ -37,15 +37,18 @@ describe.skipIf(process.platform !== 'linux')('inside the fence', () => {
     expect(stdout).toBe('test 1 x y /p /none.so\n');
   });
 
-  test('fence.F04 programs of the workspace run by their path', async () => {
-    const prepare = (dir: TempDir) => {
-      mkdirSync(dir.path('node_modules/.bin'), { recursive: true });
-      writeFileSync(dir.path('node_modules/.bin/tool'), '#!/bin/sh\necho tool "$@"\n', { mode: 0o755 });
-    };
-    expect(await call({ command: 'node_modules/.bin/tool', args: ['a b'] }, FENCED, prepare)).toMatchObject({
-      stdout: 'tool a b\n',
-    });
-  });
+  test.each(['node_modules/.bin', '.venv/bin'])(
+    'fence.F04 programs of the workspace run by their path in %s',
+    async (folder) => {
+      const prepare = (dir: TempDir) => {
+        mkdirSync(dir.path(folder), { recursive: true });
+        writeFileSync(dir.path(`${folder}/tool`), '#!/bin/sh\necho tool "$@"\n', { mode: 0o755 });
+      };
+      expect(await call({ command: `${folder}/tool`, args: ['a b'] }, FENCED, prepare)).toMatchObject({
+        stdout: 'tool a b\n',
+      });
+    },
+  );
 
   test('fence.F05 /tmp is private and shared by the commands of a server', async () => {
     await using dir = await tempDir();
