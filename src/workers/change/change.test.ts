@@ -59,14 +59,20 @@ describe.skipIf(process.platform !== 'linux')('a change', () => {
     await using cell = await changeCell({ 'a.txt': 'old\n' });
     const change = await cell.begin();
     await write(cell, 'a.txt', 'new\n', change);
-    const script = 'while :; do cat a.txt; sleep 0.05; done';
+    const served =
+      'const s = require("node:http").createServer((_, r) => fs.createReadStream("a.txt").pipe(r)).listen(0, "127.0.0.1", () => console.log("port " + s.address().port))';
     const { job_id } = await cell.call<{ job_id: string }>('shell::exec_bg', {
       change,
-      command: '/bin/sh',
-      args: ['-c', script],
+      command: process.execPath,
+      args: ['-e', served],
     });
+    const until = { until: { pattern: String.raw`port \d+` }, wait_ms: 20_000 };
+    const { matched } = await cell.call<{ matched: { line: string } }>('shell::output', { job_id, ...until });
+    const url = `http://127.0.0.1:${matched.line.split(' ')[1]}/`;
+    expect(await fetch(url).then((reply) => reply.text())).toBe('new\n');
+    await cell.sh(change, 'echo newer > a.txt');
+    expect(await fetch(url).then((reply) => reply.text())).toBe('newer\n');
     const seen = () => cell.call<{ stdout: string }>('shell::status', { job_id }).then((job) => JSON.stringify(job));
-    await expect.poll(seen).toContain('new');
     const { changes } = await cell.call<{ changes: { busy_commands: number; open_in: string }[] }>('change::list');
     expect(changes).toMatchObject([{ change, busy_commands: 1, open_in: 'host' }]);
     // Refused while it runs, and nothing is lost by that.
@@ -248,7 +254,10 @@ describe.skipIf(process.platform !== 'linux')('a change', () => {
       code: 'W210',
       fix: { name: 'one-2' },
     });
-    expect(await cell.failure('change::begin', { name: 'No' })).toMatchObject({ code: 'W210' });
+    for (const name of ['No', '-a', 'a_b', '', 'a'.repeat(65)]) {
+      const allowed = expect.stringContaining('must be 1 to 64 of a-z, 0-9 and -, and not start with -');
+      expect(await cell.failure('change::begin', { name })).toMatchObject({ code: 'W210', message: allowed });
+    }
     await cell.begin('two');
     expect(await cell.failure('change::begin')).toMatchObject({ code: 'W215' });
     await write(cell, 'b', 'more than ten bytes', 'one');

@@ -107,3 +107,24 @@ test('undo.B17 a recorded job that is killed leaves nothing', async () => {
   await expect.poll(async () => (await cell.call<{ changes: unknown[] }>('change::list')).changes).toEqual([]);
   expect(readdirSync(cell.workspace)).toEqual(['a.txt']);
 });
+
+test('undo.B16 with record_commands: foreground each command is recorded, but those that a call leaves out and jobs', async () => {
+  await using cell = await changeCell({ 'a.txt': 'a\n' }, { shell: { record_commands: 'foreground' } });
+  const command = (script: string, more: object = {}) => ({ command: '/bin/sh', args: ['-c', script], ...more });
+  const { recorded } = await cell.call<Reply>('shell::exec', command('rm a.txt; echo new > b.txt'));
+  expect(recorded).toEqual({ seq: expect.any(Number), files: 2 });
+  expect(
+    (await cell.call<Reply>('shell::exec', command('echo c > c.txt', { record: false }))).recorded,
+  ).toBeUndefined();
+  const { job_id } = await cell.call<{ job_id: string }>('shell::exec_bg', command('echo d > d.txt'));
+  await cell.call('shell::output', { job_id, wait_ms: 20_000, until: { exit: true } });
+  const change = await cell.begin();
+  await cell.sh(change, 'echo e > e.txt');
+  const refused = await cell.failure('shell::exec', command('true', { background_after_ms: 60_000 }));
+  expect(refused).toMatchObject({ code: 'S210', message: expect.stringContaining('send record: false') });
+
+  const { records } = await cell.call<{ records: { seq: number }[] }>('coder::checkpoints');
+  expect(records.map(({ seq }) => seq)).toEqual([recorded!.seq]);
+  await cell.call('coder::undo', { seq: recorded!.seq });
+  expect(readdirSync(cell.workspace).sort()).toEqual(['a.txt', 'c.txt', 'd.txt']);
+});

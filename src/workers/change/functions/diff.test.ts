@@ -153,19 +153,28 @@ test('change.A12 a new folder of many files is one row, and discard leaves nothi
   expect(statSync(cell.at('node_modules/x/y/7')).ino).toBe(ino);
 });
 
-test('change.A15 a protected file is left out, and so are devices', async () => {
+test('change.A15 a protected file is left out, and so are FIFOs, sockets and devices', async () => {
   await using cell = await changeCell({ '.env': 'SECRET=1\n', 'a.txt': 'a\n' });
   const change = await cell.begin();
   await cell.sh(change, 'echo SECRET=2 > .env; mkfifo pipe; mkdir secrets; echo x > secrets/y; echo b > a.txt');
+  const listens = 'IO::Socket::UNIX->new(Local => "socket", Listen => 1) or die';
+  await cell.sh(change, `perl -MIO::Socket::UNIX -e '${listens}'`);
+  const isRoot = process.geteuid?.() === 0;
+  // Not the numbers of a whiteout: 0 and 0.
+  if (isRoot) await cell.sh(change, 'mknod device c 1 3; mknod disk b 7 0');
   const diff = await diffOf(cell, change);
   expect(rowsOf(diff)).toEqual(['modified a.txt', 'added secrets']);
   expect(diff.left_out).toEqual([
     { path: '.env', why: 'protected' },
+    ...(isRoot ? ['device', 'disk'] : []).map((path) => ({ path, why: 'special' })),
     { path: 'pipe', why: 'special' },
     { path: 'secrets/y', why: 'protected' },
+    { path: 'socket', why: 'special' },
   ]);
   // The words of the command are shown as they are.
   expect(JSON.stringify({ ...diff, commands: [] })).not.toContain('SECRET');
+  expect(await cell.call('change::commit', { change })).toMatchObject({ left_out: diff.left_out });
+  expect(readdirSync(cell.workspace).sort()).toEqual(['.env', 'a.txt', 'secrets']);
 });
 
 test('only the asked paths are compared, and one that was not touched is refused', async () => {

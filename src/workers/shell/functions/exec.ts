@@ -70,7 +70,8 @@ export const exec = shell.defineFunction({
     if (use === undefined) return await runCommand(request, context, scope);
     if (use === 'recorded' && request.background_after_ms != null) {
       throw errors.fail('S210', {
-        problem: 'record and background_after_ms exclude each other: a job is not recorded',
+        problem:
+          'background_after_ms excludes recording, which `record` or record_commands of the operator asks for; leave it out, or send record: false',
       });
     }
     const isPrivate = use === 'thrown-away' || isFenced(request, context);
