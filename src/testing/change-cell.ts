@@ -31,6 +31,8 @@ export interface ChangeCellOptions {
   readonly shell?: Record<string, unknown>;
   /** Default: `outside: as-is`, so that tests need no fence. */
   readonly outside?: 'private' | 'as-is';
+  /** Runs before the workers open the directories. */
+  readonly prepare?: (dir: TempDir) => void;
 }
 
 export async function changeCell(entries: TempEntries = {}, options: ChangeCellOptions = {}): Promise<ChangeCell> {
@@ -39,6 +41,7 @@ export async function changeCell(entries: TempEntries = {}, options: ChangeCellO
     'state/': '',
     ...Object.fromEntries(Object.entries(entries).map(([path, entry]) => [`ws/${path}`, entry])),
   });
+  options.prepare?.(dir);
   const workspace = dir.path('ws');
   const cell = { ...shippedCell, state_dir: dir.path('state') };
   const log = { ...silentLog, error: console.error };

@@ -23,6 +23,7 @@ export {
 } from './sandbox-cases.ts';
 export { serveWorker, type ServedWorker } from './serve-worker.ts';
 export { shellCases } from './shell-cases.ts';
+export { mayMount, mount, smallDisk } from './small-disk.ts';
 export { startEngine, type TestEngine } from './start-engine.ts';
 export { tarArchive, type TestEntry } from './images/tar-archive.ts';
 export { tempDir, type TempDir, type TempEntries } from './temp-dir.ts';

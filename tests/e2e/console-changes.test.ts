@@ -1,5 +1,5 @@
 /** Open changes in a real browser and on the command line: what they do, every deletion, approve and discard. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -53,11 +53,19 @@ async function waitingChange(name: string, deleted: readonly string[]): Promise<
   expect((error as CallError).message).toContain(`workcell change approve ${name}`);
 }
 
+/** As if no call had used it for longer than `idle_days`. */
+function age(name: string): void {
+  const [store] = readdirSync(dir.path('state/changes'));
+  const then = Date.now() / 1000 - 15 * 86_400;
+  utimesSync(dir.path(`state/changes/${store}/${name}/lock`), then, then);
+}
+
 test('change.A24 the command line shows a waiting change and approves it', async () => {
   await waitingChange('by-cli', ['old-4.txt', 'old-5.txt']);
+  age('by-cli');
   const cli = (...words: string[]) => runCli(['change', ...words, '--url', cell.url]);
   const config = ['-c', dir.path('config.yaml')];
-  expect((await cli('list')).stdout).toMatch(/by-cli .*waiting-for-approval +tidy up/);
+  expect((await cli('list')).stdout).toMatch(/by-cli .*waiting-for-approval, stale +tidy up/);
   const { stdout } = await cli('diff', 'by-cli');
   expect(stdout.split('\n').slice(0, 3)).toEqual([
     '1 modified, 2 deleted',
@@ -76,6 +84,7 @@ test('change.A24 the command line shows a waiting change and approves it', async
   expect(existsSync(dir.path('ws/old-4.txt'))).toBe(false);
   expect(readFileSync(dir.path('ws/note.txt'), 'utf8')).toContain('added by by-cli');
   expect((await cli('begin', 'other')).stdout).toBe('other\n');
+  expect((await cli('list')).stdout).toMatch(/other .* open$/m);
   expect((await cli('discard', 'other')).stdout).toMatch(/^discarded other: 0 entries/);
   expect((await cli('commit', 'other')).stderr).toContain('[W211] there is no change "other"');
 });
@@ -97,8 +106,10 @@ describe.skipIf(why !== undefined)(`changes in the console${why === undefined ? 
 
   test('change.A24 the console shows every deletion, and approves', async () => {
     await waitingChange('by-page', ['old-0.txt', 'old-1.txt']);
+    age('by-page');
     await view.visit('changes');
     await page.getByText('waits for approval').first().waitFor();
+    await page.getByText('stale').first().waitFor();
     await page.getByText('by-page').first().click();
     await page.getByRole('region', { name: 'Deleted' }).waitFor();
     expect(await page.getByRole('region', { name: 'Deleted' }).getByRole('listitem').allInnerTexts()).toEqual([

@@ -2,12 +2,11 @@
  * A full workspace and a read-only one: every change is refused with the system's error, the old
  * file stays whole, and nothing half-written is left.
  */
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { run, tempDir, type TempDir } from '#testing';
+import { mayMount, mount, run, smallDisk, tempDir, type TempDir } from '#testing';
 import { coder } from '#workers/coder';
 import { filesystem } from '#workers/filesystem';
 import { shell } from '#workers/shell';
@@ -15,15 +14,16 @@ import { shell } from '#workers/shell';
 const SIZE_BYTES = 256 * 1024;
 const MORE = 'x'.repeat(2 * SIZE_BYTES);
 
-const canMount = process.getuid?.() === 0 && process.platform === 'linux' && mayMount();
+const canMount = mayMount();
 
 let dir: TempDir;
+let disk: Disposable | undefined;
 beforeEach(async () => {
   dir = await tempDir({ 'ws/': '' });
-  if (canMount) mount(['-t', 'tmpfs', '-o', `size=${SIZE_BYTES}`, 'tmpfs', dir.path('ws')]);
+  if (canMount) disk = smallDisk(dir.path('ws'), SIZE_BYTES);
 });
 afterEach(async () => {
-  if (canMount) spawnSync('umount', ['-l', dir.path('ws')]);
+  disk?.[Symbol.dispose]();
   await dir[Symbol.asyncDispose]();
 });
 
@@ -88,13 +88,3 @@ describe.skipIf(!canMount)('a change is refused and leaves what was there', () =
     expect(readdirSync(root)).toEqual(['a.txt']);
   });
 });
-
-function mount(args: string[]): void {
-  const { status, stderr } = spawnSync('mount', args, { encoding: 'utf8' });
-  if (status !== 0) throw new Error(stderr);
-}
-
-/** Root in a container may not be allowed to. */
-function mayMount(): boolean {
-  return spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
-}

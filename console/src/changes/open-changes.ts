@@ -12,6 +12,9 @@ export interface OpenChange {
   bytes: number;
   busy_commands: number;
   state: 'open' | 'waiting-for-approval';
+  /** Unused for longer than the configuration says. */
+  is_stale: boolean;
+  is_over_limit: boolean;
 }
 
 export interface ChangedFile {

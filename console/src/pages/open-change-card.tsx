@@ -39,6 +39,7 @@ export function OpenChangeCard({ change, onDone }: { change: OpenChange; onDone:
         </p>
         {change.note !== '' && <p>{change.note}</p>}
         {change.state === 'waiting-for-approval' && <Badge kind="write">waits for approval</Badge>}
+        <LimitBadges of={change} />
       </header>
       <p class="actions">
         <button type="button" class="primary" disabled={isBusy || !diff} onClick={() => void approve({})}>
@@ -155,10 +156,20 @@ export function OpenChangeRow({ one, isOpen, onOpen }: OpenChangeRowProps) {
       </span>
       <span class="change-line">
         <span class="quiet cut grow">{one.note || `${one.files_changed} entries`}</span>
+        <LimitBadges of={one} />
         <Badge kind={one.state === 'open' ? 'plain' : 'write'}>
           {one.state === 'open' ? 'open change' : 'waits for approval'}
         </Badge>
       </span>
     </Row>
+  );
+}
+
+function LimitBadges({ of: { is_stale: isStale, is_over_limit: isOverLimit } }: { of: OpenChange }) {
+  return (
+    <>
+      {isStale && <Badge kind="plain">stale</Badge>}
+      {isOverLimit && <Badge kind="failed">over max_bytes</Badge>}
+    </>
   );
 }

@@ -36,6 +36,7 @@ export interface ListedLayer extends LayerSize, LayerMeta {
   readonly isOpen: boolean;
   readonly isWaiting: boolean;
   readonly isStale: boolean;
+  readonly isOverLimit: boolean;
 }
 
 /** By store: workers of this process find the changes of their workspace here. */
@@ -102,10 +103,10 @@ export class Layers {
     }
   }
 
-  /** The change for one call; refuses one that is over its limit. */
-  async enter(name: string): Promise<{ layer: OpenLayer } & Disposable> {
+  /** The change for one call; refuses one that is over its limit, unless the call cannot make it larger. */
+  async enter(name: string, { mayExceed = false } = {}): Promise<{ layer: OpenLayer } & Disposable> {
     const layer = this.find(name);
-    const { bytes } = await layer.size();
+    const { bytes } = mayExceed ? { bytes: 0 } : await layer.size();
     if (bytes > this.limits.maxBytes) {
       throw new LayerError(
         'limit',
@@ -168,6 +169,7 @@ export class Layers {
         isOpen: layer?.isMounted === true || locks.has(statSync(place.lock).ino),
         isWaiting: existsSync(place.waiting),
         isStale: Date.now() - lastUsedMs > this.limits.idleMs,
+        isOverLimit: size.bytes > this.limits.maxBytes,
       };
     });
   }

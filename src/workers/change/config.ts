@@ -12,7 +12,9 @@ export const configSchema = z.strictObject({
   max_bytes: wire
     .uint64()
     .default(4 * 2 ** 30)
-    .describe('Most bytes in one change. Counted after each call; above it the next call is refused.'),
+    .describe(
+      'Most bytes in one change, counted now and then. Above it calls of other workers in it are refused; change::list shows it.',
+    ),
   max_files_diff: wire.uint32().min(1).default(100_000).describe('Most files that one diff compares.'),
   idle_days: wire.uint32().default(14).describe('A change unused for this long is listed as stale. None is removed.'),
   outside: z

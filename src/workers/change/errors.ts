@@ -18,7 +18,11 @@ export const errors = defineErrors({
     extra: (d: { conflicts: readonly unknown[] }) => ({ conflicts: d.conflicts }),
   },
   W214: { meaning: 'Changes cannot be made on this host; the text says what failed.', http: 501, message },
-  W215: { meaning: 'A limit is reached: max_open changes, or max_bytes in one of them.', http: 429, message },
+  W215: {
+    meaning: 'A limit is reached: max_open changes, or max_files_diff files in one of them.',
+    http: 429,
+    message,
+  },
   W216: { meaning: 'The operating system refused, or something broke on the way.', http: 500, message },
   W217: { meaning: 'The change is open elsewhere: in another server, or in a sandbox.', http: 409, message },
   W218: { meaning: 'The commit waits for approval by a person.', http: 403, message },

@@ -18,9 +18,15 @@ const Reply = z.object({
       bytes: z.number(),
       busy_commands: z.number(),
       state: z.string(),
+      is_stale: z.boolean(),
+      is_over_limit: z.boolean().default(false),
     }),
   ),
 });
+
+function stateOf({ state, is_stale: isStale, is_over_limit: isOverLimit }: z.output<typeof Reply>['changes'][number]) {
+  return [state, ...(isStale ? ['stale'] : []), ...(isOverLimit ? ['over max_bytes'] : [])].join(', ');
+}
 
 export const changeList: Command = {
   name: 'change list',
@@ -35,7 +41,7 @@ export const changeList: Command = {
       head: ['CHANGE', 'AGE', 'ENTRIES', 'BYTES', 'COMMANDS', 'STATE', 'NOTE'],
       rows: changes.map((one) => [
         ...[one.change, duration(Date.now() - one.began_at_ms), `${one.files_changed}`, `${one.bytes}`],
-        ...[`${one.busy_commands}`, one.state, one.note],
+        ...[`${one.busy_commands}`, stateOf(one), one.note],
       ]),
     }));
     return EXIT.ok;

@@ -90,7 +90,7 @@ export const diff = change.defineFunction({
   examples: [],
 
   async handle(request, { layers, live }, callScope) {
-    using entered = await layers.enter(request.change);
+    using entered = await layers.enter(request.change, { mayExceed: true });
     const scope = live.scopeOf(entered.layer, callScope.signal);
     const looked = await lookAtLayer(scope, request.paths);
     const { conflicts } = await planWhole(looked, scope, { onConflict: 'refuse', git: true, isPart: true });

@@ -21,6 +21,9 @@ const Row = z.object({
   open_in: z.string().nullable().describe('`host`: a server has it mounted.'),
   state: z.enum(['open', 'waiting-for-approval']),
   is_stale: z.boolean().describe('Unused for longer than idle_days.'),
+  is_over_limit: z
+    .boolean()
+    .describe('Larger than max_bytes: calls in it are refused, but change::diff, change::commit and change::discard.'),
 });
 
 export const list = change.defineFunction({
@@ -48,6 +51,7 @@ export const list = change.defineFunction({
         open_in: layer.isOpen ? 'host' : null,
         state: layer.isWaiting ? ('waiting-for-approval' as const) : ('open' as const),
         is_stale: layer.isStale,
+        is_over_limit: layer.isOverLimit,
       })),
     };
   },
