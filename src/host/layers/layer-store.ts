@@ -94,6 +94,16 @@ export class LayerStore {
     mkdirSync(this.directory, { recursive: true, mode: 0o700 });
     writeFileSync(join(this.directory, '.workspace'), `${this.workspace}\n`, { mode: 0o600 });
     const made = this.placeOf(`.new-${randomBytes(8).toString('hex')}`);
+    try {
+      this.#fill(made, meta);
+    } catch (error) {
+      this.remove(made);
+      throw error;
+    }
+    return this.#put(made, given);
+  }
+
+  #fill(made: LayerPlace, meta: Omit<LayerMeta, 'beganAtMs'>): void {
     for (const path of [made.directory, made.upper, made.work, made.pins]) mkdirSync(path, { mode: 0o700 });
     // The root of the view has the attributes of the upper directory.
     chmodSync(made.upper, statSync(this.workspace).mode & 0o7777);
@@ -104,7 +114,6 @@ export class LayerStore {
     if (references) writeFileSync(made.git, JSON.stringify(references));
     // Last: a file that changed while the others were made has changed before the change began.
     writeFileSync(made.began, '');
-    return this.#put(made, given);
   }
 
   #put(made: LayerPlace, given: string | undefined): LayerPlace {

@@ -1,5 +1,6 @@
 /** The changes over one workspace: begins, finds, lists and discards them. */
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 
 import { nearestName } from '#contract';
 import type { ChangeScope } from '../changes/jail-changes.ts';
@@ -213,12 +214,24 @@ export class Layers {
   }
 
   #refusePlace(): void {
-    const isBelow = `${this.store.directory}/`.startsWith(this.workspace === '/' ? '/' : `${this.workspace}/`);
+    const isBelow = `${canonical(this.store.directory)}/`.startsWith(
+      this.workspace === '/' ? '/' : `${this.workspace}/`,
+    );
     if (!isBelow) return;
     throw new LayerError(
       'unavailable',
       `changes need a place outside the workspace ${this.workspace}, and state_dir is ${this.store.directory}: choose a project directory as workspace, or another state_dir`,
     );
+  }
+}
+
+/** Resolves symlinks of a path that may not exist yet. */
+function canonical(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (!isCode(error, 'ENOENT') || path === '/') throw error;
+    return join(canonical(dirname(path)), basename(path));
   }
 }
 
