@@ -28,7 +28,7 @@ export const begin = change.defineFunction({
       .enum(['host', 'none'])
       .default('host')
       .describe(
-        '`host`: the network that commands have without a change. `none`: only a loopback address of their own.',
+        '`host`: the network that commands have without a change. `none`: only a loopback address of their own; needs `outside: private`.',
       ),
     note: z.string().max(500).optional().describe('Purpose of the change, for lists and the console.'),
   }),
@@ -50,6 +50,13 @@ export const begin = change.defineFunction({
       });
     }
     const meta = { outside: outside ?? config.outside, network, note: note ?? '' };
+    if (network === 'none' && meta.outside === 'as-is') {
+      throw errors.fail('W210', {
+        problem:
+          'network: "none" needs the fence, and with outside: "as-is" commands run without it; send outside: "private"',
+        fix: { outside: 'private' },
+      });
+    }
     const begun = await layers.begin({ name, ...meta });
     const { rung, beganAtMs } = begun;
     return { change: begun.name, began_at_ms: beganAtMs, rung, outside: meta.outside, workspace: layers.workspace };
