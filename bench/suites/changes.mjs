@@ -22,6 +22,8 @@ export const description = 'change over a workspace of many files, beside `git w
 
 const FILES = 125_000;
 const QUICK_FILES = 5_000;
+/** Of the tree that begin is compared with. */
+const FEW_FILES = 1_000;
 
 export async function run(harness) {
   const tree = new Tree(harness.isQuick ? QUICK_FILES : FILES);
@@ -49,19 +51,35 @@ async function timed(work) {
   return { ms: performance.now() - start, result };
 }
 
+/** Over both trees in turn, so that what else the machine does slows both. */
 async function measureBegin(harness, { count }, cell) {
-  const times = [];
-  for (let round = 0; round < (harness.isQuick ? 3 : 40); round++) {
-    const { ms, result } = await timed(() => cell.call('change::begin'));
-    if (round > 0) times.push(ms);
-    await cell.call('change::discard', { change: result.change });
+  const few = new Tree(FEW_FILES);
+  const other = await openChanges(few.workspace, { stateDir: few.state, fsync: false });
+  const times = { few: [], many: [] };
+  try {
+    for (let round = 0; round < (harness.isQuick ? 3 : 40); round++) {
+      for (const [size, served] of [
+        ['few', other],
+        ['many', cell],
+      ]) {
+        const { ms, result } = await timed(() => served.call('change::begin'));
+        if (round > 0) times[size].push(ms);
+        await served.call('change::discard', { change: result.change });
+      }
+    }
+  } finally {
+    await other.close();
+    few.remove();
   }
-  const p95 = percentile(times, 0.95);
+  const p95 = percentile(times.many, 0.95);
+  const files = `begin over ${count.toLocaleString('en-US')} files`;
+  harness.bar({ id: 'L1', goal: `${files}, p95 ≤ 20 ms`, measured: formatMs(p95), met: p95 <= 20 });
+  const [p50, fewP50] = [percentile(times.many, 0.5), percentile(times.few, 0.5)];
   harness.bar({
-    id: 'L1',
-    goal: `begin over ${count.toLocaleString('en-US')} files, p95 ≤ 20 ms`,
-    measured: formatMs(p95),
-    met: p95 <= 20,
+    id: 'L10',
+    goal: `${files} ≤ 1.3 times that over ${FEW_FILES.toLocaleString('en-US')}`,
+    measured: `${(p50 / fewP50).toFixed(2)} times, ${formatMs(p50)} and ${formatMs(fewP50)}`,
+    met: p50 <= 1.3 * fewP50,
   });
 }
 
