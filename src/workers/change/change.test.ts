@@ -247,37 +247,6 @@ describe.skipIf(process.platform !== 'linux')('a change', () => {
     expect(await cell.failure('coder::undo')).toMatchObject({ code: 'C224' });
   });
 
-  test('names, limits and unknown changes', async () => {
-    await using cell = await changeCell({ a: 'x' }, { change: { max_open: 2, max_bytes: 10 } });
-    await cell.begin('one');
-    expect(await cell.failure('change::begin', { name: 'one' })).toMatchObject({
-      code: 'W210',
-      fix: { name: 'one-2' },
-    });
-    for (const name of ['No', '-a', 'a_b', '', 'a'.repeat(65)]) {
-      const allowed = expect.stringContaining('must be 1 to 64 of a-z, 0-9 and -, and not start with -');
-      expect(await cell.failure('change::begin', { name })).toMatchObject({ code: 'W210', message: allowed });
-    }
-    await cell.begin('two');
-    expect(await cell.failure('change::begin')).toMatchObject({ code: 'W215' });
-    await write(cell, 'b', 'more than ten bytes', 'one');
-    await expect
-      .poll(() => cell.failure('coder::read-file', { path: 'a', change: 'one' }).catch(() => ({})))
-      .toMatchObject({ code: 'C230', message: expect.stringContaining('max_bytes is 10') });
-    expect(await cell.failure('coder::read-file', { path: 'a', change: 'tow' })).toMatchObject({
-      code: 'C230',
-      fix: { change: 'two' },
-    });
-    expect(await cell.failure('shell::exec', { command: 'ls', change: 'none' })).toMatchObject({ code: 'S230' });
-    expect(await cell.call('filesystem::ls', { path: cell.workspace, change: 'none' })).toMatchObject({
-      success: false,
-      metadata: { code: 'F230' },
-    });
-    expect(await cell.failure('change::discard', { change: 'none' })).toMatchObject({ code: 'W211' });
-    const bad = await cell.failure('coder::read-file', { path: 'a', change: '../one' });
-    expect(bad).toMatchObject({ code: 'C230' });
-  });
-
   test('fence: change without a change throws away what a command changed', async () => {
     await using cell = await changeCell({ 'a.txt': 'old' }, { shell: { fence: 'change' } });
     const ran = await cell.call<Ran>('shell::exec', { script: 'echo new > a.txt; cat a.txt' });

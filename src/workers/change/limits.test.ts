@@ -5,6 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 
 
 import { describe, expect, test } from 'vitest';
 
+import { CallError } from '#contract';
 import { changeCell, mayMount, modesAndContents as treeOf, rounds, smallDisk, type ChangeCell } from '#testing';
 
 interface Ran {
@@ -19,6 +20,37 @@ const listed = async (cell: ChangeCell) =>
   (await cell.call<{ changes: Record<string, unknown>[] }>('change::list')).changes;
 
 describe.skipIf(process.platform !== 'linux')('limits of changes', () => {
+  test('names, limits and unknown changes', async () => {
+    await using cell = await changeCell({ a: 'x' }, { change: { max_open: 2, max_bytes: 10 } });
+    await cell.begin('one');
+    expect(await cell.failure('change::begin', { name: 'one' })).toMatchObject({
+      code: 'W210',
+      fix: { name: 'one-2' },
+    });
+    for (const name of ['No', '-a', 'a_b', '', 'a'.repeat(65)]) {
+      const allowed = expect.stringContaining('must be 1 to 64 of a-z, 0-9 and -, and not start with -');
+      expect(await cell.failure('change::begin', { name })).toMatchObject({ code: 'W210', message: allowed });
+    }
+    await cell.begin('two');
+    expect(await cell.failure('change::begin')).toMatchObject({ code: 'W215' });
+    await cell.sh('one', 'echo more than ten bytes > b');
+    await expect
+      .poll(() => cell.failure('coder::read-file', { path: 'a', change: 'one' }).catch(() => ({})))
+      .toMatchObject({ code: 'C230', message: expect.stringContaining('max_bytes is 10') });
+    expect(await cell.failure('coder::read-file', { path: 'a', change: 'tow' })).toMatchObject({
+      code: 'C230',
+      fix: { change: 'two' },
+    });
+    expect(await cell.failure('shell::exec', { command: 'ls', change: 'none' })).toMatchObject({ code: 'S230' });
+    expect(await cell.call('filesystem::ls', { path: cell.workspace, change: 'none' })).toMatchObject({
+      success: false,
+      metadata: { code: 'F230' },
+    });
+    expect(await cell.failure('change::discard', { change: 'none' })).toMatchObject({ code: 'W211' });
+    const bad = await cell.failure('coder::read-file', { path: 'a', change: '../one' });
+    expect(bad).toMatchObject({ code: 'C230' });
+  });
+
   test('above max_bytes calls are refused and the list says so; diff, a part of a commit and discard go on', async () => {
     await using cell = await changeCell({ a: 'x' }, { change: { max_bytes: 10 } });
     const change = await cell.begin();
@@ -85,6 +117,11 @@ describe.skipIf(process.platform !== 'linux')('limits of changes', () => {
     expect(readFileSync(cell.at('large.txt'), 'utf8') === content).toBe(true);
   });
 });
+
+function asFailure(error: unknown): CallError {
+  if (error instanceof CallError) return error;
+  throw error;
+}
 
 const ROOM = 512 * 1024;
 
@@ -180,10 +217,7 @@ test.skipIf(process.platform !== 'linux')(
       const other = spawn(process.execPath, ['-e', OTHER, cell.workspace], { stdio: ['ignore', 'pipe', 'inherit'] });
       try {
         await once(other.stdout, 'data');
-        const outcome = await cell.call<{ closed: boolean }>('change::commit', { change }).then(
-          () => undefined,
-          (error: { code: string; message: string }) => error,
-        );
+        const outcome = await cell.call('change::commit', { change }).then(() => undefined, asFailure);
         if (outcome === undefined) found.made++;
         else {
           found.refused++;
