@@ -3,6 +3,7 @@
  * as an ordinary user. Those that need no rights are made without the fence too, to prove that they are attacks.
  */
 import { execFile, execFileSync, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -61,23 +62,28 @@ function prepare(uid: number | undefined) {
 async function abstractSocket() {
   const listens =
     'use IO::Socket::UNIX; $s = IO::Socket::UNIX->new(Type => SOCK_STREAM, Local => "\\0$ARGV[0]", Listen => 9) or die; $|=1; print "on"; sleep 600';
-  const name = `fence-test-${process.pid}`;
+  // Of this test alone: the perl of the one before may not have ended yet.
+  const name = `fence-test-${randomUUID()}`;
   const perl = spawn('perl', ['-e', listens, name], { stdio: ['ignore', 'pipe', 'inherit'] });
-  await once(perl.stdout, 'data');
+  const ended = once(perl, 'exit').then(([code]) => Promise.reject(new Error(`perl ended with ${code}`)));
+  ended.catch(() => {});
+  await Promise.race([once(perl.stdout, 'data'), ended]);
   return { name, [Symbol.dispose]: () => void perl.kill() };
 }
 
 /** Listens where Docker and D-Bus, an agent of ssh and an X server do. Only root can write to /run. */
 async function serviceSockets() {
-  const mark = `fence-test-${process.pid}`;
-  const paths = [`/tmp/ssh-${mark}/agent.1`, `/tmp/.X11-unix/X${process.pid}`, ...(isRoot ? [`/run/${mark}/bus`] : [])];
-  const made = paths.flatMap((path) => mkdirSync(dirname(path), { recursive: true, mode: 0o755 }) ?? path);
+  const mark = `fence-test-${randomUUID()}`;
+  const paths = [`/tmp/ssh-${mark}/agent.1`, `/tmp/.X11-unix/X${mark}`, ...(isRoot ? [`/run/${mark}/bus`] : [])];
+  for (const path of paths) mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
   const servers = paths.map((path) => createServer((socket) => socket.destroy()).listen(path));
   await Promise.all(servers.map((server) => once(server, 'listening')));
   for (const path of paths) chmodSync(path, 0o777);
   const close = () => {
     for (const server of servers) server.close();
-    for (const path of made) rmSync(path, { recursive: true, force: true });
+    // The folder of X may have sockets of others.
+    for (const folder of paths.map(dirname))
+      if (folder.includes(mark)) rmSync(folder, { recursive: true, force: true });
   };
   return { paths, [Symbol.dispose]: close };
 }
