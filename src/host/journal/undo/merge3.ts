@@ -38,7 +38,7 @@ export function linesOf(text: string): string[] {
 }
 
 /**
- * Among equal lines an edit stands as far down as it can, as in git: else the same insertion on both sides could have two
+ * Among equal lines an edit is moved as far down as it can be, as in git: else the same insertion on both sides could have two
  * places, and be applied twice.
  */
 export function editsOf(base: string[], other: string[]): Edit[] {
