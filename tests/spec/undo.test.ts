@@ -245,6 +245,29 @@ test('undo.B14 coder.P21 a caller undoes its own records, also by turn; anyone: 
   expect(texts()).toEqual(['a', 'b', 'c']);
 });
 
+test('undo.B14 coder.P21 a record of another caller is undone by its number only with anyone: true, and its redo is theirs', async () => {
+  await using given = await UndoCase.of({ a: 'a' });
+  const [anna, ben] = [{ who: 'anna' }, { who: 'ben' }];
+  await given.write('a', 'by anna', anna);
+  const foreign = {
+    code: 'C224',
+    message: expect.stringContaining('belongs to another caller; send anyone: true') as string,
+    extra: { fix: { anyone: true } },
+  };
+  await expect(given.undo({ seq: 1 }, ben)).rejects.toMatchObject(foreign);
+  await expect(given.undo({ seq: 1, dry_run: true })).rejects.toMatchObject(foreign);
+  expect(readFileSync(given.path('a'), 'utf8')).toBe('by anna');
+
+  const { redo_seq } = await given.undo({ seq: 1, anyone: true }, ben);
+  expect(readFileSync(given.path('a'), 'utf8')).toBe('a');
+  await expect(given.undo({ seq: redo_seq }, anna)).rejects.toMatchObject(foreign);
+  const again = await given.undo({ seq: redo_seq }, ben);
+  expect(readFileSync(given.path('a'), 'utf8')).toBe('by anna');
+  await expect(given.undo({ seq: again.redo_seq }, anna)).rejects.toMatchObject(foreign);
+  await given.undo({ seq: again.redo_seq, anyone: true }, anna);
+  expect(readFileSync(given.path('a'), 'utf8')).toBe('a');
+});
+
 test('undo.B15 a protected file gets no before-image, by any path', async () => {
   await using given = await UndoCase.of({ '.env': 'SECRET', a: 'a', link: { symlink: '.env' } });
   await expect(given.write('.env', 'x')).rejects.toThrow('C211');
@@ -313,7 +336,7 @@ test('checkpoints lists caller, turn, function and files, newest first', async (
   await using given = await UndoCase.of({ a: 'abc' });
   await given.write('a', 'b', { who: 'anna', turn: 't' });
   await given.call('coder::checkpoint', { label: 'here' });
-  const { redo_seq } = await given.undo({ seq: 1 }, { who: 'ben' });
+  const { redo_seq } = await given.undo({ seq: 1, anyone: true }, { who: 'ben' });
   expect(await given.call('coder::checkpoints', { paths: ['a'] })).toMatchObject({
     truncated: false,
     seq: redo_seq,

@@ -60,9 +60,10 @@ export const errors = defineErrors({
     extra: ({ conflicts }: { conflicts: readonly UndoConflict[] }) => ({ conflicts }),
   },
   C224: {
-    meaning: 'The journal has no such record, label or turn, or nothing to undo.',
+    meaning: 'The journal has no such record, label or turn, nothing to undo, or the record belongs to another caller.',
     http: 404,
-    message: (d: { problem: string }) => d.problem,
+    message: (d: { problem: string; fix?: { anyone: true } }) => d.problem,
+    fix: (d: { fix?: { anyone: true } }) => d.fix,
   },
   C227: {
     meaning: 'The former content is no longer in the journal, or was damaged there. Nothing was undone.',
@@ -98,5 +99,5 @@ function noRecord(error: NoRecord): Failure {
   const problem = `${error.message}; coder::checkpoints lists the records`;
   return error.isEvicted
     ? errors.fail('C227', { problem, losses: [] }, error)
-    : errors.fail('C224', { problem }, error);
+    : errors.fail('C224', { problem, ...(error.isForeign && { fix: { anyone: true } }) }, error);
 }

@@ -32,10 +32,13 @@ export class NoRecord extends Error {
   override readonly name = 'NoRecord';
   /** True if the record was evicted. */
   readonly isEvicted: boolean;
+  /** True if the record can be undone, but belongs to another caller. */
+  readonly isForeign: boolean;
 
-  constructor(message: string, { isEvicted }: { isEvicted: boolean }) {
+  constructor(message: string, { isEvicted = false, isForeign = false } = {}) {
     super(message);
     this.isEvicted = isEvicted;
+    this.isForeign = isForeign;
   }
 }
 
@@ -79,19 +82,20 @@ function selected(
 ): JournalRecord[] {
   const { steps = 1, turnId, seq, toSeq, toLabel } = select;
   const hasMeant = (record: JournalRecord) => record.changes.some(({ path }) => isMeant(record, path));
+  const isOwn = (record: JournalRecord) => anyone || record.caller === caller;
   if (seq !== undefined) {
     const record = one(journal, seq);
-    if (hasMeant(record)) return [record];
-    throw new NoRecord(`record ${seq} changed none of these paths`, { isEvicted: false });
+    if (!hasMeant(record)) throw new NoRecord(`record ${seq} changed none of these paths`);
+    if (isOwn(record)) return [record];
+    throw new NoRecord(`record ${seq} belongs to another caller; send anyone: true to undo it`, { isForeign: true });
   }
-  const isOwn = (record: JournalRecord) => anyone || record.caller === caller;
   const isDone = (record: JournalRecord) => record.changes.length > 0 && record.undoneBy === undefined && isOwn(record);
   const found: JournalRecord[] = [];
   const needed = (problem: string): JournalRecord[] => {
     if (found.length > 0) return found;
     const done = [...journal.newestFirst()].filter(isDone);
     const isElsewhere = done.length > 0 && !done.some(hasMeant);
-    throw new NoRecord(isElsewhere ? 'no record changed these paths' : problem, { isEvicted: false });
+    throw new NoRecord(isElsewhere ? 'no record changed these paths' : problem);
   };
 
   const isUndo = undoSigns(journal.records());
@@ -121,9 +125,9 @@ function one(journal: Journal, seq: number): JournalRecord {
   const record = journal.records().get(seq);
   if (!record) throw new NoRecord(`there is no record ${seq}`, { isEvicted: seq <= journal.evicted });
   if (record.undoneBy !== undefined) {
-    throw new NoRecord(`record ${seq} ${whatBecameOf(record, journal.records())}`, { isEvicted: false });
+    throw new NoRecord(`record ${seq} ${whatBecameOf(record, journal.records())}`);
   }
-  if (record.changes.length === 0) throw new NoRecord(`record ${seq} changed nothing`, { isEvicted: false });
+  if (record.changes.length === 0) throw new NoRecord(`record ${seq} changed nothing`);
   return record;
 }
 
@@ -141,7 +145,7 @@ function whatBecameOf({ undoneBy }: JournalRecord, records: ReadonlyMap<number, 
 
 function labelled(journal: Journal, label: string): number {
   for (const record of journal.newestFirst()) if (record.label === label) return record.seq;
-  throw new NoRecord(`there is no checkpoint ${JSON.stringify(label)}`, { isEvicted: false });
+  throw new NoRecord(`there is no checkpoint ${JSON.stringify(label)}`);
 }
 
 /** True for an undo of an edit; the undo of an undo makes the edit again and counts as an edit. */

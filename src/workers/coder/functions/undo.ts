@@ -54,7 +54,7 @@ export const undo = coder.defineFunction({
       .optional()
       .describe('Undo this many of the newest records. Default 1, without another selector.'),
     turn_id: z.string().optional().describe('Undo all records of this turn.'),
-    seq: wire.uint64().optional().describe('Undo exactly this record, of any caller.'),
+    seq: wire.uint64().optional().describe('Undo exactly this record.'),
     to_seq: wire.uint64().optional().describe('Undo everything after this record.'),
     to_label: z.string().optional().describe('Undo everything after the checkpoint with this label.'),
     paths: z.array(z.string()).min(1).optional().describe('Undo only these paths and the paths below.'),
