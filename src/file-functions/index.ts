@@ -6,7 +6,7 @@ export { grep } from './grep.ts';
 export { ls } from './ls.ts';
 export { mkdir } from './mkdir.ts';
 export { mv } from './mv.ts';
-export { noteField, withNotes } from './note.ts';
+export { noteField, Notes, withNotes } from './note.ts';
 export { OpenReads } from './open-reads.ts';
 export { read } from './read.ts';
 export { rm } from './rm.ts';

@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import { FileFault, HostError } from '#host';
 import { defineOperation } from './file-operation.ts';
+import { noteField, Notes } from './note.ts';
 
 export const mv = defineOperation({
   summary: 'Move or rename a path.',
@@ -17,18 +18,19 @@ export const mv = defineOperation({
       overwrite: z.boolean().default(false).describe('Replace an existing dst.'),
     })
     .meta({ title: 'MvRequest' }),
-  response: z.object({ moved: z.boolean().describe('Always true.') }).meta({ title: 'MvResponse' }),
+  response: z.object({ moved: z.boolean().describe('Always true.'), note: noteField }).meta({ title: 'MvResponse' }),
   reads: { line: ['src', 'dst'] },
   errors: ['S210', 'S211', 'S213', 'S214', 'S215', 'S216'],
   examples: [{ src: '/tmp/draft.md', dst: '/tmp/final.md' }],
 
-  async handle({ src, dst, overwrite }, { files }, scope) {
+  async handle({ src, dst, overwrite }, { files }, { signal, noteChange, call, functionId }) {
+    const notes = new Notes();
     try {
-      await files.mv(src, dst, { overwrite }, scope);
+      await files.mv(src, dst, { overwrite }, { signal, tell: notes.tell, noteChange, call, functionId });
     } catch (error) {
       throw namingTheEnd(error, src, dst);
     }
-    return { moved: true };
+    return { moved: true, ...notes.field };
   },
 });
 

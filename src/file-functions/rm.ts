@@ -2,6 +2,7 @@
 import { z } from 'zod';
 
 import { defineOperation } from './file-operation.ts';
+import { noteField, Notes } from './note.ts';
 
 export const rm = defineOperation({
   summary: 'Remove a file, a link or a directory.',
@@ -16,13 +17,14 @@ export const rm = defineOperation({
       recursive: z.boolean().default(false).describe('Remove a directory with everything in it.'),
     })
     .meta({ title: 'RmRequest' }),
-  response: z.object({ removed: z.boolean().describe('Always true.') }).meta({ title: 'RmResponse' }),
+  response: z.object({ removed: z.boolean().describe('Always true.'), note: noteField }).meta({ title: 'RmResponse' }),
   reads: { line: ['path'] },
   errors: ['S210', 'S211', 'S214', 'S215', 'S216'],
   examples: [{ path: '/tmp/scratch', recursive: true }],
 
-  async handle({ path, recursive }, { files }, scope) {
-    await files.rm(path, { recursive }, scope);
-    return { removed: true };
+  async handle({ path, recursive }, { files }, { signal, noteChange, call, functionId }) {
+    const notes = new Notes();
+    await files.rm(path, { recursive }, { signal, tell: notes.tell, noteChange, call, functionId });
+    return { removed: true, ...notes.field };
   },
 });

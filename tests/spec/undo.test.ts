@@ -1,6 +1,16 @@
 /** coder::undo over every file function: the cases B1 to B7, B14, B15, B18 of the specification of undo. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 
 import { describe, expect, test } from 'vitest';
 
@@ -364,6 +374,45 @@ test('undo.B11 a file over max_image_bytes is changed without a before-image, an
   expect(await given.records()).toMatchObject([{ skipped: 1, bytes: 0 }]);
   await expect(given.undo()).rejects.toMatchObject({ code: 'C227' });
   expect(readFileSync(given.path('a'), 'utf8')).toBe('now');
+});
+
+const LARGE = 2 * 2 ** 30;
+
+/** What becomes of a large file: with it, or over it. */
+const OVER_LARGE: [string, Record<string, unknown>][] = [
+  ['coder::create-file', { files: [{ path: 'large', content: 'new', overwrite: true }] }],
+  ['coder::delete-file', { paths: ['large'] }],
+  ['coder::apply-patch', { patch: '*** Begin Patch\n*** Add File: large\n+new\n*** End Patch\n' }],
+  ['shell::fs::write', { path: 'large', content: 'new' }],
+  ['shell::fs::rm', { path: 'large' }],
+  ['shell::fs::mv', { src: 'small', dst: 'large', overwrite: true }],
+  ['filesystem::write', { path: 'large', content: 'new' }],
+  ['filesystem::rm', { path: 'large' }],
+  ['filesystem::mv', { source: 'small', destination: 'large', overwrite: true }],
+  ['filesystem::cp', { source: 'small', destination: 'large', overwrite: true }],
+  ['filesystem::cp', { source: 'd', destination: 'over', overwrite: true }],
+];
+
+test.each(OVER_LARGE)('undo.B11 %s says that a file of 2 GB is not kept: %o', async (id, payload) => {
+  await using given = await UndoCase.of({ large: '', small: 'small', 'd/f': 'f', 'over/f': '' });
+  for (const path of ['large', 'over/f']) truncateSync(given.path(path), LARGE);
+  const reply = JSON.stringify(await given.call(id, payload));
+  expect(reply).toMatch(/"note":"[^"]*journal\.max_image_bytes/);
+  expect(await given.records()).toMatchObject([{ skipped: 1, bytes: 0 }]);
+  await expect(given.undo()).rejects.toMatchObject({ code: 'C227' });
+});
+
+test('undo.B11 a move of a file of 2 GB, and the delete of a directory with one, have no note and are undone', async () => {
+  await using given = await UndoCase.of({ 'd/large': '', 'd/small': 'small' });
+  truncateSync(given.path('d/large'), LARGE);
+  const replies = [
+    await given.call('shell::fs::mv', { src: 'd/large', dst: 'moved' }),
+    await given.call('filesystem::mv', { source: 'moved', destination: 'd/large' }),
+    await given.call('coder::delete-file', { paths: ['d'], recursive: true }),
+  ];
+  expect(JSON.stringify(replies)).not.toContain('note');
+  await given.undo();
+  expect(statSync(given.path('d/large')).size).toBe(LARGE);
 });
 
 test('undo.B12 coder.P24 the oldest records are evicted first, until the journal is within its limits', async () => {

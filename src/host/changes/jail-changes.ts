@@ -41,6 +41,11 @@ export interface ChangeScope extends Noting {
   readonly signal: AbortSignal;
 }
 
+interface Telling {
+  /** Receives a note for the caller about a change that was made. */
+  readonly tell?: ((note: string) => void) | undefined;
+}
+
 export interface JailChangesOptions {
   /** Syncs each change to the disk before it returns. */
   readonly isSynced: boolean;
@@ -136,12 +141,15 @@ export class JailChanges {
   }
 
   /** Removes an entry; a directory that is not empty only if `recursive`. Returns false if the path is missing. */
-  async remove(entry: JailEntry, { recursive, signal }: { recursive: boolean; signal: AbortSignal }): Promise<boolean> {
+  async remove(
+    entry: JailEntry,
+    { recursive, signal, tell }: { recursive: boolean; signal: AbortSignal } & Telling,
+  ): Promise<boolean> {
     const { refusal } = this.#jail;
     await this.#pin(entry);
     const before = entry.noteChange && (await comparable(entry));
     const isRemoved = await reportParts(entry.noteChange, (notePart) =>
-      removeEntry(entry, { recursive, refusal, signal, notePart, keeper: this.#keeper }),
+      removeEntry(entry, { recursive, refusal, signal, notePart, tell, keeper: this.#keeper }),
     );
     if (isRemoved) entry.noteChange?.(removal(entry, before));
     if (isRemoved) await this.#sync(entry);
@@ -188,7 +196,11 @@ export class JailChanges {
   }
 
   /** Renames an entry. An existing destination is replaced only with `overwrite`. */
-  rename(from: string, to: string, { overwrite, ...scope }: { overwrite: boolean } & ChangeScope): Promise<void> {
+  rename(
+    from: string,
+    to: string,
+    { overwrite, tell, ...scope }: { overwrite: boolean } & Telling & ChangeScope,
+  ): Promise<void> {
     const { signal, noteChange } = scope;
     return this.#alone('entry', [from, to], signal, async (entries) => {
       const [source, place] = entries as [JailEntry, JailEntry];
@@ -205,6 +217,7 @@ export class JailChanges {
         noted?.cancel();
         throw error;
       });
+      if (noted?.note !== undefined) tell?.(noted.note);
       noteChange?.({ path: to, kind: 'renamed', from, ...(source.stat.isDirectory() && { is_directory: true }) });
       await this.#sync(source);
       await this.#sync(place);
@@ -215,7 +228,7 @@ export class JailChanges {
   copy(
     from: string,
     to: string,
-    { overwrite, refuse, ...scope }: Pick<CopyOptions, 'overwrite' | 'refuse'> & ChangeScope,
+    { overwrite, refuse, tell, ...scope }: Pick<CopyOptions, 'overwrite' | 'refuse' | 'tell'> & ChangeScope,
   ): Promise<void> {
     const { signal } = scope;
     const { noteChange, ...quiet } = scope;
@@ -223,7 +236,7 @@ export class JailChanges {
       ? (entries: readonly SetEntry[]) => this.writeSet(entries, quiet)
       : undefined;
     const keeper = this.#keeper.for(scope);
-    const copying = { overwrite, refuse, signal, isSynced: this.#isSynced, keeper, writeSet };
+    const copying = { overwrite, refuse, tell, signal, isSynced: this.#isSynced, keeper, writeSet };
     return this.#alone('target', [to], signal, async ([place]) => {
       await this.#pin(place!);
       await reportParts(noteChange, (notePart) => copyTo(this.#jail, from, place!, { ...copying, notePart }));

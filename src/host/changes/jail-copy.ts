@@ -16,7 +16,7 @@ import type { Keeper } from './keep.ts';
 import { cancelling } from './noted.ts';
 import { lookedAt } from '../journal/open-record.ts';
 import type { State } from '../journal/records.ts';
-import type { SetEntry } from '../journal/set-entry.ts';
+import type { SetEntry, SetOutcome } from '../journal/set-entry.ts';
 import { isUnlinkable, type ImageStore } from '../journal/store.ts';
 import { sumBelow } from './tree-sum.ts';
 import { HostError } from '../host-error.ts';
@@ -38,9 +38,11 @@ export interface CopyOptions {
   readonly refuse: (relativePath: string, sizeBytes: number) => void;
   /** Receives a report of each entry that is copied into a directory under its final name. */
   readonly notePart?: NoteChange;
+  /** Receives notes for the caller about replaced files. */
+  readonly tell?: ((note: string) => void) | undefined;
   readonly keeper?: Keeper;
   /** Writes a copy over another directory, all or nothing; file by file if undefined. */
-  readonly writeSet?: (entries: readonly SetEntry[]) => Promise<unknown>;
+  readonly writeSet?: (entries: readonly SetEntry[]) => Promise<SetOutcome>;
   /** Copies times and special bits too, to keep or restore a directory. */
   readonly isExact?: boolean;
 }
@@ -81,7 +83,8 @@ async function copyOver(jail: Jail, dir: JailDir, place: JailEntry, options: Cop
   try {
     await copyInto(dir, made, { ...options, keeper: undefined, notePart: undefined });
     using copied = made.openDir();
-    await options.writeSet(await puttingInPlace(jail, copied, place, options));
+    const { changes } = await options.writeSet(await puttingInPlace(jail, copied, place, options));
+    for (const { path, note } of changes) if (note !== undefined) options.tell?.(`${path}: ${note}`);
   } finally {
     await removeMade(made);
   }
@@ -207,7 +210,8 @@ async function copyFile(file: JailFile, place: JailEntry, options: CopyOptions):
   const access = isExact
     ? accessOf(file.fd, file.stat.mode, place.path)
     : copiedAccess(file.fd, file.stat.mode, place.path);
-  await pending.commit({ access, isSynced, keep, ...(isExact && { like: file.stat }) });
+  const { note } = await pending.commit({ access, isSynced, keep, ...(isExact && { like: file.stat }) });
+  if (note !== undefined) options.tell?.(note);
 }
 
 async function treeState(made: JailEntry, scope: { readonly signal: AbortSignal }): Promise<State> {

@@ -16,17 +16,24 @@ import type { JailEntry } from '../jail/jail-entry.ts';
 import type { NoteChange } from './note-change.ts';
 import { applyPermissions } from './permissions.ts';
 
-/** Returns false if the path is missing. `notePart` receives a report of each removed entry below. */
-export async function removeEntry(
-  entry: JailEntry,
-  options: BelowOptions & { recursive: boolean; keeper?: Keeper; notePart?: NoteChange },
-): Promise<boolean> {
+interface RemoveOptions extends BelowOptions {
+  readonly recursive: boolean;
+  readonly keeper?: Keeper;
+  /** Receives a report of each removed entry below. */
+  readonly notePart?: NoteChange;
+  /** Receives a note for the caller if undo cannot restore the file. */
+  readonly tell?: ((note: string) => void) | undefined;
+}
+
+/** Returns false if the path is missing. */
+export async function removeEntry(entry: JailEntry, options: RemoveOptions): Promise<boolean> {
   if (entry.isRoot) throw new HostError('root', entry.path);
   if (!entry.stat) return false;
 
   if (!entry.stat.isDirectory()) {
     const noted = await options.keeper?.put(entry, ABSENT);
     cancelling(noted, () => entry.act(unlinkSync));
+    if (noted?.note !== undefined) options.tell?.(noted.note);
     return true;
   }
   let count = 0;

@@ -162,7 +162,8 @@ export class HostFileSystem implements FileSystem {
   }
 
   async rm(path: string, { recursive }: { recursive: boolean }, scope: FileScope): Promise<void> {
-    const remove = (entry: JailEntry) => this.#changes.remove(entry, { recursive, signal: scope.signal });
+    const { signal, tell } = scope;
+    const remove = (entry: JailEntry) => this.#changes.remove(entry, { recursive, signal, tell });
     const isRemoved = await this.#telling(path, () => this.#changes.onEntry(path, callerOf(scope), remove));
     if (!isRemoved) throw new HostError('missing', path);
   }
@@ -181,7 +182,8 @@ export class HostFileSystem implements FileSystem {
     using place = this.jail.entry(to);
     this.#refuseBadLink(place);
     if (source.stat && overwrite && !source.stat.isDirectory() && place.stat?.isDirectory()) throw isDirectory(to);
-    await this.#telling(from, () => this.#changes.rename(from, to, { overwrite, ...changeScope(scope) }));
+    const { tell } = scope;
+    await this.#telling(from, () => this.#changes.rename(from, to, { overwrite, tell, ...changeScope(scope) }));
   }
 
   grep(request: GrepRequest, scope: FileScope): Promise<GrepAnswer> {

@@ -6,6 +6,7 @@
 import { z } from 'zod';
 
 import { wire } from '#contract';
+import { noteField, Notes } from '#file-functions';
 import type { JailEntry } from '#host';
 import { settleEach } from '../batch.ts';
 import { errors } from '../errors.ts';
@@ -18,6 +19,7 @@ const DeleteFileResult = wire.named(
     path: z.string().describe('The path as it was asked for.'),
     success: z.boolean(),
     removed: z.boolean().describe('Whether there was anything to remove.'),
+    note: noteField,
     error: z.string().nullish().describe('The failure as JSON text with `code` and `message`; absent on success.'),
   }),
 );
@@ -54,7 +56,9 @@ export const deleteFile = coder.defineFunction({
     const results = await settleEach(items, { failed: { removed: false }, scope, context }, ({ path }) =>
       context.changes.onEntry(path, scope, async (entry) => {
         await requireVersion(entry, versions.get(path), context);
-        return { removed: await context.changes.remove(entry, { recursive, signal: scope.signal }) };
+        const notes = new Notes();
+        const options = { recursive, signal: scope.signal, tell: notes.tell };
+        return { removed: await context.changes.remove(entry, options), ...notes.field };
       }),
     );
     return { results };

@@ -1,6 +1,7 @@
 /** filesystem::cp: copies a file or directory; symlinks in a directory are copied as symlinks. */
 import { z } from 'zod';
 
+import { noteField, Notes } from '#file-functions';
 import { defineAction } from '../action.ts';
 import { requireSize } from '../current-text.ts';
 import { errors } from '../errors.ts';
@@ -24,6 +25,7 @@ export const cp = defineAction({
   data: z.object({
     source: z.string().describe('Path of the source, symlinks resolved.'),
     destination: z.string().describe('Path of the copy.'),
+    note: noteField,
   }),
   reads: { line: ['source', 'destination'] },
   errors: ['F210', 'F211', 'F212', 'F213', 'F215', 'F216', 'F217'],
@@ -42,14 +44,16 @@ export const cp = defineAction({
       throw errors.fail('F210', { problem: `${from} cannot be copied into itself` });
     }
 
+    const notes = new Notes();
     await changes.copy(source, destination, {
       overwrite,
+      tell: notes.tell,
       signal,
       noteChange,
       call,
       functionId,
       refuse: (relativePath, size) => requireSize({ relativePath, size }, maxFileBytes),
     });
-    return { source: from, destination: to };
+    return { source: from, destination: to, ...notes.field };
   },
 });

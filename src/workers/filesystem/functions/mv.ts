@@ -1,6 +1,7 @@
 /** filesystem::mv: moves a file or directory; a symlink is moved itself, wherever it points. */
 import { z } from 'zod';
 
+import { noteField, Notes } from '#file-functions';
 import { defineAction } from '../action.ts';
 
 export const mv = defineAction({
@@ -21,6 +22,7 @@ export const mv = defineAction({
   data: z.object({
     source: z.string().describe('Its old path.'),
     destination: z.string().describe('Its new path.'),
+    note: noteField,
   }),
   reads: { line: ['source', 'destination'] },
   errors: ['F210', 'F211', 'F212', 'F215', 'F216', 'F217'],
@@ -31,7 +33,9 @@ export const mv = defineAction({
       using entry = jail.entry(path);
       return `/${entry.relativePath}`;
     }) as [string, string];
-    await changes.rename(source, destination, { overwrite, signal, noteChange, call, functionId });
-    return { source: places[0], destination: places[1] };
+    const notes = new Notes();
+    const { tell } = notes;
+    await changes.rename(source, destination, { overwrite, tell, signal, noteChange, call, functionId });
+    return { source: places[0], destination: places[1], ...notes.field };
   },
 });

@@ -1,6 +1,7 @@
 /** filesystem::rm: removes a file, a symlink or a directory; never the target of a symlink. */
 import { z } from 'zod';
 
+import { noteField, Notes } from '#file-functions';
 import { HostError, kindOf } from '#host';
 import { defineAction } from '../action.ts';
 import { errors } from '../errors.ts';
@@ -26,6 +27,7 @@ export const rm = defineAction({
     path: z.string().describe('Its old path.'),
     type: z.enum(ENTRY_TYPES).describe('What it was.'),
     deleted: z.boolean(),
+    note: noteField,
   }),
   reads: { line: ['path'] },
   errors: ['F210', 'F211', 'F212', 'F215', 'F216'],
@@ -41,8 +43,9 @@ export const rm = defineAction({
           fix: { recursive: true },
         });
       }
-      const deleted = await changes.remove(entry, { recursive, signal: scope.signal });
-      return { path: place, type: kindOf(entry.stat), deleted };
+      const notes = new Notes();
+      const deleted = await changes.remove(entry, { recursive, signal: scope.signal, tell: notes.tell });
+      return { path: place, type: kindOf(entry.stat), deleted, ...notes.field };
     });
   },
 });
