@@ -1,12 +1,11 @@
 /**
- * Makes changes on small file systems and fills them right before each system call of the change.
+ * Makes changes on small file systems and fills them right before each system call of the change that changes something.
  *
  * Arguments: two mount points, the workspace's and the store's, which may be the same, and what is used up: blocks, inodes or
  * both. Prints what came of each change
  * as JSON: old, new or mixed files, leftovers, errors that have no code, and what undo says when there is space again.
  */
 import fs from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 
 import { HostError } from '../../dist/host/index.js';
@@ -15,6 +14,7 @@ import { openJail } from '../../dist/host/jail/jail.js';
 import { Journal } from '../../dist/host/journal/journal.js';
 import { recoverSets } from '../../dist/host/journal/recover.js';
 import { findUndo, makeUndo, NoRecord } from '../../dist/host/journal/undo/undo.js';
+import { beforeEachStep } from './before-steps.mjs';
 
 const [place, storePlace, ...kinds] = process.argv.slice(2);
 const limits = { maxBytes: 2 ** 30, maxRecords: 1000, maxAgeMs: 1e12, maxImageBytes: 2 ** 30 };
@@ -22,16 +22,6 @@ const { signal } = new AbortController();
 /** A call of its own each time, which gets one record. */
 const caller = () => ({ throwIfAborted() {}, call: { callId: 'x' } });
 const plain = { ...fs };
-const STEPS = [
-  'linkSync',
-  'renameSync',
-  'unlinkSync',
-  'writeSync',
-  'openSync',
-  'mkdirSync',
-  'rmdirSync',
-  'symlinkSync',
-];
 const BIG = 'x'.repeat(20_000);
 const bytes = (text) => Buffer.from(text);
 
@@ -56,19 +46,16 @@ const doing = {
 
 /** What is called before the next step; undefined while nothing is counted. */
 let beforeStep;
-for (const name of STEPS) {
-  fs[name] = (...values) => {
-    // Opening an existing file changes nothing, so it is not counted.
-    if (name !== 'openSync' || (values[1] & fs.constants.O_CREAT) !== 0) beforeStep?.();
-    return plain[name](...values);
-  };
-}
-syncBuiltinESMExports();
+beforeEachStep((name) => beforeStep?.(name));
 
 const found = {};
 for (const what of Object.keys(doing)) {
   for (const full of kinds) {
-    const counts = (found[`${what}, ${full}`] = { old: 0, new: 0, refused: 0, undone: 0, lost: 0, faults: [] });
+    const counts = (found[`${what}, ${full}`] = {
+      ...{ steps: 0, old: 0, new: 0, refused: 0, undone: 0, lost: 0 },
+      filledBefore: [],
+      faults: [],
+    });
     for (let step = 1; ; step++) if (!(await fillBefore(step, { what, full, counts }))) break;
   }
 }
@@ -84,11 +71,13 @@ async function fillBefore(step, { what, full, counts }) {
   const given = open();
   try {
     let calls = 0;
-    beforeStep = () => {
+    beforeStep = (name) => {
       if (++calls !== step) return;
       beforeStep = undefined;
       fill(full);
       isFull = true;
+      counts.steps++;
+      if (!counts.filledBefore.includes(name)) counts.filledBefore.push(name);
     };
     await doing[what](given);
   } catch (error) {

@@ -4,7 +4,16 @@ import { fileURLToPath } from 'node:url';
 
 import { expect, test } from 'vitest';
 
+import { openJail } from '#host';
 import { rounds, tempDir } from '#testing';
+
+interface Found {
+  readonly steps: number;
+  readonly old: number;
+  readonly refused: number;
+  readonly filledBefore: string[];
+  readonly faults: string[];
+}
 
 const SCRIPT = fileURLToPath(new URL('full-disk.mjs', import.meta.url));
 
@@ -35,12 +44,15 @@ test.for(PLACES.slice(0, rounds(1, 2, 2)))(
     const args = [...places, process.execPath, SCRIPT, dir.path(second), FULL.join(' ')];
     const { status, stdout, stderr } = inSpace(run, ...args);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    const found = JSON.parse(stdout) as Record<string, { old: number; refused: number; faults: string[] }>;
-    const refused = Object.values(found).reduce((sum, one) => sum + one.refused, 0);
-    console.log(`full before each step, ${second}:`, { refused });
+    const found = JSON.parse(stdout) as Record<string, Found>;
+    const sum = (field: 'steps' | 'refused') => Object.values(found).reduce((all, one) => all + one[field], 0);
+    console.log(`full before each step, ${second}:`, { steps: sum('steps'), refused: sum('refused') });
     expect(Object.entries(found).flatMap(([what, { faults }]) => faults.map((fault) => `${what}: ${fault}`))).toEqual(
       [],
     );
     for (const { old, refused } of Object.values(found)) expect([old, refused]).not.toContain(0);
+    // The before-image is linked without node:fs where that is possible.
+    const filledBefore = Object.values(found).flatMap((one) => one.filledBefore);
+    expect(filledBefore).toContain(openJail('/').opening === 'at-once' ? 'linkAt' : 'linkSync');
   },
 );

@@ -1,16 +1,16 @@
 /**
  * Makes one change with a journal and kills itself right before the system call with the given number.
  *
- * Arguments: workspace, state directory, the change, and the number. Exits with 0 if the
- * change makes fewer calls.
+ * Arguments: workspace, state directory, the change, and the number. Exits with 0 if the change makes fewer calls, and
+ * prints which calls they are.
  */
 import fs from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
 
 import { openJail } from '../../dist/host/jail/jail.js';
 import { JailChanges } from '../../dist/host/changes/jail-changes.js';
 import { Journal } from '../../dist/host/journal/journal.js';
 import { findUndo, makeUndo } from '../../dist/host/journal/undo/undo.js';
+import { beforeEachStep } from './before-steps.mjs';
 
 const [workspace, stateDir, what, last] = process.argv.slice(2);
 const limits = { maxBytes: 2 ** 30, maxRecords: 1000, maxAgeMs: 1e12, maxImageBytes: 2 ** 30 };
@@ -20,26 +20,10 @@ const changes = new JailChanges(jail, { isSynced: false, journalOf: () => journa
 const { signal } = new AbortController();
 journal.records();
 
-let calls = 0;
-for (const name of [
-  'linkSync',
-  'renameSync',
-  'unlinkSync',
-  'writeSync',
-  'openSync',
-  'mkdirSync',
-  'rmdirSync',
-  'symlinkSync',
-]) {
-  const original = fs[name];
-  fs[name] = (...values) => {
-    // Opening an existing file changes nothing, so it is not counted.
-    const isStep = name !== 'openSync' || (values[1] & fs.constants.O_CREAT) !== 0;
-    if (isStep && ++calls === Number(last)) process.kill(process.pid, 'SIGKILL');
-    return original(...values);
-  };
-}
-syncBuiltinESMExports();
+const calls = [];
+beforeEachStep((name) => {
+  if (calls.push(name) === Number(last)) process.kill(process.pid, 'SIGKILL');
+});
 
 const bytes = (text) => Buffer.from(text);
 /** Of every kind; the test makes the same to undo it. */
@@ -52,6 +36,10 @@ const doing = {
       set.map((step) => ({ ...step, content: step.content && bytes(step.content) })),
       { signal },
     ),
+  chmod: () =>
+    changes.onEntry('d', signal, (entry) =>
+      changes.setPermissions(entry, { mode: 0o700 }, { recursive: true, signal }),
+    ),
   async undo() {
     const request = { select: { seq: 1 }, onConflict: 'refuse', anyone: true };
     const context = { jail, journal, changes };
@@ -59,3 +47,4 @@ const doing = {
   },
 };
 await doing[what]();
+console.log(JSON.stringify(calls));
