@@ -25,6 +25,8 @@ export interface As {
 export class UndoCase {
   readonly dir: TempDir;
   cell: Partial<CellConfig>;
+  /** Precision of times in `tree`. */
+  precisionNs = 1n;
 
   constructor(dir: TempDir) {
     this.dir = dir;
@@ -97,8 +99,17 @@ export class UndoCase {
 
   /** Every path with mode, mtime of files, symlink target and content. */
   tree(): Record<string, string> {
+    return this.#all((path) => shown(path, this.precisionNs));
+  }
+
+  /** The mtime of every path in nanoseconds, of directories and symlinks too. */
+  times(): Record<string, bigint> {
+    return this.#all((path) => lstatSync(path, { bigint: true }).mtimeNs);
+  }
+
+  #all<T>(show: (path: string) => T): Record<string, T> {
     const paths = readdirSync(this.root, { recursive: true }).map(String).sort();
-    return Object.fromEntries(paths.map((path) => [path, shown(this.path(path))]));
+    return Object.fromEntries(paths.map((path) => [path, show(this.path(path))]));
   }
 }
 
@@ -109,9 +120,9 @@ function absolute(payload: Record<string, unknown>, root: string): Record<string
   );
 }
 
-function shown(path: string): string {
-  const stat = lstatSync(path);
+function shown(path: string, precisionNs: bigint): string {
+  const stat = lstatSync(path, { bigint: true });
   if (stat.isSymbolicLink()) return `-> ${readlinkSync(path)}`;
-  const mode = (stat.mode & 0o7777).toString(8);
-  return stat.isFile() ? `${mode} ${Math.floor(stat.mtimeMs)} ${readFileSync(path, 'latin1')}` : `${mode}/`;
+  const mode = (Number(stat.mode) & 0o7777).toString(8);
+  return stat.isFile() ? `${mode} ${stat.mtimeNs / precisionNs} ${readFileSync(path, 'latin1')}` : `${mode}/`;
 }

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import {
   existsSync,
   linkSync,
+  lutimesSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -91,6 +92,8 @@ describe.each([
     'undo.B1 undo.B2 coder.P20 %s is undone, redone and undone again',
     async (__, id, payload) => {
       await using given = await UndoCase.of(FILES);
+      // Node sets the times of a copy in fractions of a second.
+      if (away) given.precisionNs = 1_000_000n;
       if (away)
         given.cell = { state_dir: `${away}/workcell-undo-${process.pid}-${Math.random().toString(36).slice(2)}` };
       const before = given.tree();
@@ -107,6 +110,42 @@ describe.each([
       if (away) rmSync(given.cell.state_dir!, { recursive: true });
     },
   );
+});
+
+test('undo.B1 coder.P20 a directory comes back with the times of all in it, and an edited file with its own', async () => {
+  await using given = await UndoCase.of(FILES);
+  const old = new Date('2001-02-03T04:05:06.789Z');
+  for (const path of Object.keys(given.tree()).toReversed()) lutimesSync(given.path(path), old, old);
+  const before = given.times();
+  const below = (times: Record<string, bigint>) =>
+    Object.fromEntries(Object.entries(times).filter(([path]) => path.startsWith('d')));
+  for (const [id, payload] of [
+    ['coder::delete-file', { paths: ['d'], recursive: true }],
+    ['shell::fs::mv', { src: 'd', dst: 'other/d' }],
+  ] as const) {
+    const { redo_seq } = await (await given.call(id, payload), given.undo());
+    expect(below(given.times())).toEqual(below(before));
+    await given.undo({ seq: redo_seq });
+    await given.undo();
+    expect(below(given.times())).toEqual(below(before));
+  }
+  await given.edit('d/x', 'x', 'y');
+  await given.undo();
+  const { 'd/x': edited, d: above } = given.times();
+  expect(edited).toBe(before['d/x']);
+  // Whatever comes into a directory changes its time.
+  expect(above).not.toBe(before.d);
+});
+
+test('an item that fails leaves the changes of the others, which are one record', async () => {
+  await using given = await UndoCase.of({ a: 'a', b: 'b' });
+  const before = given.tree();
+  const files = ['a', 'missing/../../out', 'b'].map((path) => ({ path, content: 'new', overwrite: true }));
+  await expect(given.call('coder::create-file', { files })).rejects.toThrow('C215');
+  expect(readFileSync(given.path('b'), 'utf8')).toBe('new');
+  expect(await given.records()).toMatchObject([{ files: ['a', 'b'] }]);
+  await given.undo();
+  expect(given.tree()).toEqual(before);
 });
 
 /** Before-images are hard links, so a write in place would change them. */
