@@ -1,5 +1,5 @@
 /** Refused patches: no file changes, and the failure has the lines that the next patch needs. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 
 import { expect, test } from 'vitest';
 
@@ -146,6 +146,57 @@ test.each([
 ])('patch.C9 %s', async (_, header, code, message) => {
   await using dir = await tempDir({ f: 'a\n', '.env': 'a\n', 'd/x': 'a\n', binary: Buffer.from([0x61, 0xff, 0x0a]) });
   await expect(apply(dir, v4a(header, '@@', '-a', '+b'))).rejects.toMatchObject({ code, message });
+});
+
+test('patch.C9 a patch of a symlink inside changes its target, and the symlink stays', async () => {
+  await using dir = await tempDir({ 'd/f': 'a\n', link: { symlink: 'd/f' }, above: { symlink: 'd' } });
+  await apply(dir, v4a('*** Update File: link', '@@', '-a', '+b'));
+  await apply(dir, v4a('*** Update File: above/f', '@@', '-b', '+c', '*** Add File: above/g', '+g'));
+  expect(filesBelow(dir)).toEqual({ 'd/f': 'c\n', 'd/g': 'g\n', link: '-> d/f', above: '-> d' });
+});
+
+test.each([
+  ['to a file outside', '../outside/f', 'C215'],
+  ['to a missing file outside', '../outside/new', 'C215'],
+  ['to nothing', 'nothing', 'C215'],
+  ['to a protected file', '.env', 'C211'],
+])('patch.C9 a patch through a symlink %s is refused, whatever it does', async (_, symlink, code) => {
+  await using dir = await tempDir({
+    'ws/f': 'a\n',
+    'ws/.env': 'a\n',
+    'ws/link': { symlink },
+    'ws/up': { symlink: '../outside' },
+    'outside/f': 'a\n',
+  });
+  const before = filesBelow(dir);
+  const ws = { ...dir, root: dir.path('ws') };
+  for (const [refusal, ...lines] of [
+    [code, '*** Update File: link', '@@', '-a', '+b'],
+    [code, '*** Add File: link', '+b'],
+    ['C210', '*** Update File: f', '*** Move to: link'],
+    ['C215', '*** Update File: up/f', '@@', '-a', '+b'],
+    ['C215', '*** Add File: up/new', '+b'],
+    ['C215', '*** Delete File: up/f'],
+    ['C215', '*** Update File: f', '*** Move to: up/g'],
+  ] as const) {
+    const patch = v4a('*** Add File: new', '+n', ...lines);
+    await expect(apply(ws, patch)).rejects.toMatchObject({ code: refusal });
+  }
+  expect(filesBelow(dir)).toEqual(before);
+});
+
+test.each([
+  ['a folder with entries', 'd'],
+  ['an empty folder', 'empty'],
+  ['the root', '.'],
+])('patch.C9 a move onto %s is refused', async (_, to) => {
+  await using dir = await tempDir({ f: 'a\n', 'd/x': 'x\n', 'empty/': '' });
+  for (const chunk of [[], ['@@', '-a', '+b']]) {
+    const patch = v4a('*** Add File: new', '+n', '*** Update File: f', `*** Move to: ${to}`, ...chunk);
+    await expect(apply(dir, patch)).rejects.toMatchObject({ code: 'C210', message: `${to} is not a regular file` });
+  }
+  expect(filesBelow(dir)).toEqual({ f: 'a\n', 'd/x': 'x\n' });
+  expect(existsSync(dir.path('empty'))).toBe(true);
 });
 
 test('limits: size of the patch, of a file it reads and of a file it writes', async () => {

@@ -211,7 +211,7 @@ test('a moved and a replaced file keep their mode', async () => {
   expect(statSync(dir.path('b')).mode & MODE_BITS).toBe(0o640);
 });
 
-test('a later section applies to the result of an earlier one', async () => {
+test('patch.C9 a later section applies to the result of an earlier one', async () => {
   await using dir = await tempDir({ a: '1\n2\n', b: 'b\n' });
   const update = (path: string, from: string, to: string) => [`*** Update File: ${path}`, '@@', `-${from}`, `+${to}`];
   const patch = v4a(
