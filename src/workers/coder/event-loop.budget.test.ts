@@ -9,13 +9,15 @@ import { closeSync, openSync } from 'node:fs';
 
 import { expect, test } from 'vitest';
 
-import { answer, CallControl, parseConfig, silentLog } from '#contract';
+import { answer, CallControl, CallError, parseConfig, silentLog } from '#contract';
+import { DEFAULT_DEADLINE_MS } from '../../contract/define-function.ts';
 import { encodeFrame } from '#protocol';
 import { tempDir, watchTurns, type TempDir } from '#testing';
 import { coder } from './index.ts';
 import { openCoder } from './worker.ts';
 
 const LONGEST_MS = 150;
+
 const MIB = 1 << 20;
 
 const textOf = (line: string, bytes = 10 * MIB) => line.repeat(Math.floor(bytes / Buffer.byteLength(line)));
@@ -39,6 +41,8 @@ const patch = (lines: string[], header = '*** Update File: f\n@@') => ({
   patch: `*** Begin Patch\n${header}\n${lines.join('\n')}\n*** End Patch`,
 });
 const braces = '}\n'.repeat(120_000);
+const numbered = (lines: number) =>
+  Array.from({ length: lines }, (_, i) => `const välue${i} = compute(31, "téxt");\n`).join('');
 const signed = (text: string, sign: string) =>
   text
     .split('\n')
@@ -71,13 +75,6 @@ test.each([
   ['edit', 'every match of a regex', plain, 'update-file', edit({ op: 'replace', pattern: 'value', replacement: 'v' })],
   ['edit', 'one line that is the file', `ab ab ab ab ab ${'x'.repeat(10 * MIB)}`, 'update-file', edit(...swaps)],
   ['create', 'a file', '', 'create-file', create(accented)],
-  ['patch', 'equal lines, where it does not fit', braces, 'apply-patch', patch([' }', ' }', '-x', '+y'])],
-  ['patch.C10 coder.P28 patch', 'equal lines, by a bomb of chunks', braces, 'apply-patch', patch(bomb(700_000))],
-  ['patch', 'empty lines', newlines, 'apply-patch', patch([' ', '-', '+x'])],
-  ['patch', 'a file away', accented, 'apply-patch', patch([...signed(accented, '-'), '+x'])],
-  ['patch', 'a file whose last line is another', accented, 'apply-patch', patch([...signed(accented, '-'), '-x'])],
-  ['patch', 'a file that is indented', accented, 'apply-patch', patch([...signed(accented, '-  '), '+x'])],
-  ['patch.C12 coder.P28 patch', 'a new file', '', 'apply-patch', patch(signed(accented, '+'), '*** Add File: g')],
 ])(
   'coder.P17 %s %s',
   async (_, __, content, name, request) => {
@@ -86,6 +83,78 @@ test.each([
     expect(longestMs).toBeLessThan(LONGEST_MS);
   },
   60_000,
+);
+
+function outcomeOf({ reply }: Awaited<ReturnType<typeof measure>>): string {
+  return 'error' in reply ? new CallError('coder::apply-patch', reply.error).code : 'result';
+}
+
+/** A patch, what it is applied to, and what comes of it: a result, or the code of the failure. */
+type Patching = [title: string, text: string, request: { patch: string }, outcome: string];
+
+test.each<Patching>([
+  ['equal lines, where it does not fit', braces, patch([' }', ' }', '-x', '+y']), 'C222'],
+  ['patch.C10 coder.P28 equal lines, by a bomb of chunks', braces, patch(bomb(700_000)), 'C222'],
+  ['empty lines', newlines, patch([' ', '-', '+x']), 'result'],
+  ['a file away', accented, patch([...signed(accented, '-'), '+x']), 'result'],
+  ['a file whose last line is another', accented, patch([...signed(accented, '-'), '-x']), 'C222'],
+  ['a file that is indented', accented, patch([...signed(accented, '-  '), '+x']), 'result'],
+  ['patch.C12 coder.P28 a new file', '', patch(signed(accented, '+'), '*** Add File: g'), 'result'],
+])(
+  'coder.P17 patch %s',
+  async (_, content, request, outcome) => {
+    await using dir = await tempDir({ f: content });
+    const done = await measure(dir, 'coder::apply-patch', request);
+    expect(outcomeOf(done)).toBe(outcome);
+    expect(done.longestMs).toBeLessThan(LONGEST_MS);
+  },
+  60_000,
+);
+
+const BRACES = 60_000;
+const LINES = 130_000;
+
+test.each<[title: string, ofSize: (size: number) => [text: string, request: { patch: string }], outcome: string]>([
+  [
+    'patch.C10 coder.P28 equal lines by a chunk for each two',
+    (size) => ['}\n'.repeat(BRACES * size), patch(bomb((BRACES * size) / 2))],
+    'result',
+  ],
+  [
+    'patch.C10 equal lines, where it does not fit',
+    (size) => ['}\n'.repeat(BRACES * size), patch([...Array.from({ length: (BRACES * size) / 2 }, () => ' }'), '-x'])],
+    'C222',
+  ],
+  [
+    'patch.C12 coder.P28 a new file of up to 10 MB',
+    (size) => ['', patch(signed(numbered(LINES * size), '+'), '*** Add File: g')],
+    'result',
+  ],
+  [
+    'patch.C12 coder.P28 a file of up to 10 MB away',
+    (size) => [numbered(LINES * size), patch([...signed(numbered(LINES * size), '-'), '+x'])],
+    'result',
+  ],
+])(
+  'patch %s takes linear time, far below the deadline',
+  async (title, ofSize, outcome) => {
+    const best = [Infinity, Infinity];
+    for (let round = 0; round < 3; round++) {
+      for (const size of [1, 2]) {
+        const [text, request] = ofSize(size);
+        await using dir = await tempDir({ f: text });
+        const done = await measure(dir, 'coder::apply-patch', request);
+        expect(outcomeOf(done)).toBe(outcome);
+        best[size - 1] = Math.min(best[size - 1]!, done.usedMs);
+      }
+    }
+    const [one, two] = best as [number, number];
+    console.log(`${title}: ${one.toFixed(0)} and ${two.toFixed(0)} ms`);
+    // Four times would be quadratic.
+    expect(two / one).toBeLessThan(3);
+    expect(two).toBeLessThan(DEFAULT_DEADLINE_MS / 10);
+  },
+  120_000,
 );
 
 test('coder.P17 edit with a regex that takes minutes', async () => {
@@ -149,12 +218,14 @@ async function measure(
   const control = new CallControl();
   const timer = giveUpAfterMs && setTimeout(() => control.abort(new Error('enough')), giveUpAfterMs);
   const longestTurn = watchTurns();
+  const before = process.cpuUsage();
   try {
     const fn = coder.functions.find((each) => each.id === id)!;
     const surroundings = { bus: undefined as never, log: silentLog, control };
     const reply = await answer({ def: coder, context }, fn, { callId: 'call-1', payload }, surroundings);
     encodeFrame({ type: 'invocationresult', invocation_id: 'call-1', ...reply });
-    return { reply, longestMs: longestTurn() };
+    const { user, system } = process.cpuUsage(before);
+    return { reply, longestMs: longestTurn(), usedMs: (user + system) / 1000 };
   } finally {
     longestTurn();
     clearTimeout(timer);
