@@ -13,12 +13,15 @@ import {
   writeFileSync,
 } from 'node:fs';
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 
 import { shippedCell } from '#contract';
+import { versionOf } from '#host';
 import type { TempEntries } from '#testing';
 import { shareJournal } from '../../src/host/journal/shared-journal.ts';
 import { UndoCase } from './undo-support.ts';
+
+const sum = (text: string) => versionOf(Buffer.from(text));
 
 const many = (count: number, name: (at: number) => string) =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [name(at), `old ${at}\n`]));
@@ -219,8 +222,11 @@ test('merge refuses a conflict in the same lines, and skip leaves the file uncha
   });
   writeFileSync(given.path('f'), 'three\n');
   await expect(given.undo({ on_conflict: 'merge' })).rejects.toMatchObject({ code: 'C223' });
-  const { undone } = await given.undo({ on_conflict: 'skip' });
+  const conflicts = [{ path: 'f', left_version: sum('two\n'), found_version: sum('three\n'), mergeable: false }];
+  expect(await given.undo({ on_conflict: 'skip', dry_run: true })).toMatchObject({ conflicts });
+  const { undone, ...more } = await given.undo({ on_conflict: 'skip' });
   expect(undone).toMatchObject([{ restored: 1, skipped: 1 }]);
+  expect(more).toMatchObject({ files: [{ path: 'g' }], conflicts });
   expect([readFileSync(given.path('f'), 'utf8'), readFileSync(given.path('g'), 'utf8')]).toEqual(['three\n', 'one\n']);
 });
 
@@ -474,6 +480,34 @@ test('undo.B12 coder.P24 the oldest records are evicted first, until the journal
   await kept.evict();
   expect((await given.records()).length).toBeLessThanOrEqual(54);
   expect((await given.records()).map(({ label }) => label)).toContain('kept longest');
+  giveUp();
+});
+
+test('undo.B12 records and checkpoints older than max_age_days are evicted, newer ones are not', async () => {
+  await using given = await UndoCase.of({ a: 'a' });
+  const journal = { ...shippedCell.journal, max_age_days: 3 };
+  given.cell = { ...given.cell, journal };
+  const { journal: kept, giveUp } = shareJournal(given.root, { state_dir: given.dir.path('state'), journal })!;
+  const daysAgo = (days: number) => vi.setSystemTime(Date.now() - days * 86_400_000);
+  vi.useFakeTimers({ toFake: ['Date'] });
+  try {
+    daysAgo(3.1);
+    await given.call('coder::checkpoint', { label: 'old' });
+    await given.write('a', 'old');
+    vi.useRealTimers();
+    vi.useFakeTimers({ toFake: ['Date'] });
+    daysAgo(2.9);
+    await given.write('a', 'recent');
+  } finally {
+    vi.useRealTimers();
+  }
+  await given.write('a', 'now');
+  await kept.evict();
+  expect((await given.records()).map(({ seq }) => seq)).toEqual([4, 3]);
+  expect(readdirSync(kept.store.pathOf('images', 'x').slice(0, -2)).sort()).toEqual(['3.0', '4.0']);
+  await expect(given.undo({ seq: 2 })).rejects.toMatchObject({ code: 'C227' });
+  await given.undo({ steps: 2 });
+  expect(readFileSync(given.path('a'), 'utf8')).toBe('old');
   giveUp();
 });
 

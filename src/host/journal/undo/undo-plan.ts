@@ -43,6 +43,8 @@ export interface UndoPlan {
   readonly entries: readonly SetEntry[];
   readonly undone: readonly UndoneRecord[];
   readonly conflicts: readonly UndoConflict[];
+  /** Conflicts that `onConflict: 'skip'` leaves as they are. */
+  readonly skipped: readonly UndoConflict[];
   readonly losses: readonly UndoLoss[];
 }
 
@@ -76,12 +78,14 @@ export async function planUndo(
     entries: planner.entries,
     undone,
     conflicts: planner.conflicts,
+    skipped: planner.skipped,
     losses: [...planner.losses, ...(await lossesOf(planner.entries, journal, options))],
   };
 }
 
 class Planner {
   readonly conflicts: UndoConflict[] = [];
+  readonly skipped: UndoConflict[] = [];
   readonly losses: UndoLoss[] = [];
   readonly #journal: Journal;
   readonly #options: PlanUndoOptions;
@@ -196,8 +200,10 @@ class Planner {
   }
 
   #conflict(path: string, { left, found }: { left: string; found: string }, counted: UndoneRecord, mergeable = false) {
-    if (this.#options.onConflict === 'skip') counted.skipped++;
-    else this.conflicts.push({ path, left_version: left, found_version: found, mergeable });
+    const isSkipped = this.#options.onConflict === 'skip';
+    if (isSkipped) counted.skipped++;
+    const all = isSkipped ? this.skipped : this.conflicts;
+    all.push({ path, left_version: left, found_version: found, mergeable });
   }
 
   /** Merges the later edits with the undo. Undefined on a conflict, or if a content is unknown or is not UTF-8. */

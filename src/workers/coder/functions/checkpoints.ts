@@ -58,7 +58,8 @@ export const checkpoints = coder.defineFunction({
   id: 'coder::checkpoints',
   summary: 'List changes of files and checkpoints, newest first, with the record numbers for undo.',
   details:
-    'Lists changes by the file functions of coder, shell::fs and filesystem. Changes by commands are not recorded.',
+    'Lists changes by the file functions of coder, shell::fs and filesystem, commits of changes, and commands with ' +
+    '`record: true`. Changes by other commands are not recorded.',
   effect: 'read',
   permissions: ['fs.read'],
   subject: { trees: ['paths[]'] },

@@ -34,14 +34,24 @@ const UndoneFile = wire.named(
   }),
 );
 
+const SkippedFile = wire.named(
+  'SkippedFile',
+  z.object({
+    path: z.string().describe('Relative to base_path.'),
+    left_version: z.string().describe('Version that the record left; for other than files the kind of entry or mode.'),
+    found_version: z.string().describe('The same, as it is now.'),
+    mergeable: z.boolean().describe('True if `on_conflict: merge` keeps both changes.'),
+  }),
+);
+
 const SELECTORS = ['steps', 'turn_id', 'seq', 'to_seq', 'to_label'] as const;
 
 export const undo = coder.defineFunction({
   id: 'coder::undo',
   summary: 'Undo changes of files: the last call, a turn, one record, or everything since a checkpoint.',
   details:
-    'All or nothing. Covers files, modes, directories, moves and symlinks changed by coder, shell::fs and filesystem, not ' +
-    'by commands. Changes only paths of the records. Without a selector it undoes the last call of this caller that is not ' +
+    'All or nothing. Covers files, modes, directories, moves and symlinks changed by coder, shell::fs, filesystem, commits ' +
+    'of changes and commands with `record: true`, not by other commands. Changes only paths of the records. Without a selector it undoes the last call of this caller that is not ' +
     'undone. To redo, send the `redo_seq` of an undo as `seq`.',
   effect: 'delete',
   permissions: ['fs.read', 'fs.write', 'fs.delete'],
@@ -74,6 +84,10 @@ export const undo = coder.defineFunction({
       .optional()
       .describe('Record of this undo: `undo {seq: redo_seq}` redoes. Missing in a dry run.'),
     files: z.array(UndoneFile).describe('Changed files; in a dry run those that would be changed.'),
+    conflicts: z
+      .array(SkippedFile)
+      .optional()
+      .describe('With `on_conflict: skip`: files left unchanged, because they were changed since their record.'),
   }),
   reads: { line: ['seq', 'turn_id', 'to_seq', 'to_label', 'paths'] },
   errors: ['C210', 'C211', 'C215', 'C216', 'C223', 'C224', 'C227'],
@@ -92,7 +106,7 @@ export const undo = coder.defineFunction({
     const scope = { signal, noteChange, call, functionId };
 
     const plan = await findUndo(asked, context, scope);
-    const { losses, conflicts } = plan;
+    const { losses, conflicts, skipped } = plan;
     if (conflicts.length > 0) throw errors.fail('C223', { conflicts });
     if (losses.length > 0) throw errors.fail('C227', { problem: lossText(plan), losses });
     const undone = plan.undone.map(({ record, restored, removed, skipped }) => ({
@@ -101,10 +115,11 @@ export const undo = coder.defineFunction({
       turn_id: record.turnId,
       ...{ restored, removed, skipped },
     }));
-    if (request.dry_run) return { undone, files: planned(plan) };
+    const left = skipped.length > 0 && { conflicts: [...skipped] };
+    if (request.dry_run) return { undone, files: planned(plan), ...left };
 
     const outcome = await makeUndo(plan, context, scope);
-    return { undone, redo_seq: outcome.seq, files: files(outcome) };
+    return { undone, redo_seq: outcome.seq, files: files(outcome), ...left };
   },
 });
 
