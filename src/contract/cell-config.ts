@@ -13,7 +13,9 @@ const journalSchema = z.strictObject({
   max_image_bytes: wire
     .uint64()
     .default(1_073_741_824)
-    .describe('Larger files are changed without their former content being kept; the call says so in its `note`.'),
+    .describe(
+      'Files larger than this or `max_bytes` are changed without their former content being kept; the call says so in its `note`.',
+    ),
 });
 
 export const cellConfig = z.strictObject({

@@ -171,7 +171,7 @@ test('undo.B8 coder.P22 a recursive chmod that was killed in the middle is undon
     rmSync(dir.path('state'), { recursive: true, force: true });
     isKilled = await exec(process.execPath, [KILLED, dir.path('ws'), dir.path('state'), 'chmod', `${last}`]).then(
       () => false,
-      (error: { signal?: string }) => error.signal === 'SIGKILL',
+      (error: unknown) => (error as { signal?: string }).signal === 'SIGKILL',
     );
     const now = modes();
     const count = now.filter((mode) => mode === '700').length;

@@ -483,6 +483,25 @@ test('undo.B12 coder.P24 the oldest records are evicted first, until the journal
   giveUp();
 });
 
+test('undo.B12 a removed directory larger than the journal is evicted first, a file is not kept, and the rest stays', async () => {
+  await using given = await UndoCase.of({ a: 'a', 'd/large': 'x'.repeat(30_000), large: 'x'.repeat(30_000) });
+  const journal = { ...shippedCell.journal, max_bytes: 20_000 };
+  given.cell = { ...given.cell, journal };
+  const { journal: kept, giveUp } = shareJournal(given.root, { state_dir: given.dir.path('state'), journal })!;
+  await given.write('a', 'b');
+  await given.call('coder::delete-file', { paths: ['d'], recursive: true });
+  expect(await given.call('shell::fs::rm', { path: 'large' })).toMatchObject({ note: expect.anything() as unknown });
+  await kept.evict();
+  expect(await given.records()).toMatchObject([
+    { seq: 3, skipped: 1 },
+    { seq: 1, bytes: 1 },
+  ]);
+  await expect(given.undo({ seq: 2 })).rejects.toMatchObject({ code: 'C227' });
+  await given.undo({ seq: 1 });
+  expect(readFileSync(given.path('a'), 'utf8')).toBe('a');
+  giveUp();
+});
+
 test('undo.B12 records and checkpoints older than max_age_days are evicted, newer ones are not', async () => {
   await using given = await UndoCase.of({ a: 'a' });
   const journal = { ...shippedCell.journal, max_age_days: 3 };

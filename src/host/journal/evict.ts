@@ -97,24 +97,29 @@ export class Eviction {
     }
   }
 
-  /** The oldest records beyond the limits of count, bytes and age. */
+  /** The records beyond the limits of count, bytes and age: the oldest, and any that is larger than the limit. */
   #goingNow(): Set<number> {
     const { maxRecords, maxBytes, maxAgeMs } = this.#journal.limits;
-    const all = [...this.#journal.records().values()].sort(
-      (a, b) => Number(a.label !== undefined) - Number(b.label !== undefined) || a.seq - b.seq,
-    );
-    const sizes = all.map((record) => bytesOf(record) + record.logBytes);
-    let bytes = sizes.reduce((sum, size) => sum + size, 0);
-    let count = all.length;
+    const sized = [...this.#journal.records().values()].map((record) => ({
+      record,
+      size: bytesOf(record) + record.logBytes,
+    }));
+    // One that exceeds the limit alone is the first: otherwise all older ones are evicted for it, and then it.
+    const rank = ({ record, size }: (typeof sized)[number]) =>
+      size > maxBytes ? 0 : record.label === undefined ? 1 : 2;
+    sized.sort((a, b) => rank(a) - rank(b) || a.record.seq - b.record.seq);
+    let bytes = sized.reduce((sum, { size }) => sum + size, 0);
+    let count = sized.length;
     const isOver = count > maxRecords || bytes > maxBytes;
     const most = isOver ? { count: maxRecords * LEFT_OVER, bytes: maxBytes * LEFT_OVER } : { count, bytes };
     const oldest = Date.now() - maxAgeMs;
     const going = new Set<number>();
-    for (const [i, { seq, at }] of all.entries()) {
+    for (const { record, size } of sized) {
+      const { seq, at } = record;
       if (count <= most.count && bytes <= most.bytes && at >= oldest) continue;
       going.add(seq);
       count--;
-      bytes -= sizes[i]!;
+      bytes -= size;
     }
     return going;
   }

@@ -68,6 +68,7 @@ function limitsOf({ max_bytes, max_records, max_age_days, max_image_bytes }: Jou
     maxBytes: max_bytes,
     maxRecords: max_records,
     maxAgeMs: max_age_days * DAY_MS,
-    maxImageBytes: max_image_bytes,
+    // A larger image would be evicted at once.
+    maxImageBytes: Math.min(max_image_bytes, max_bytes),
   };
 }
