@@ -1,6 +1,15 @@
 /** coder::undo where it is hard: merges over several records, parts of records, two servers, a full disk. */
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 
 import { expect, test } from 'vitest';
 
@@ -187,6 +196,20 @@ test.skipIf(!canMount)(
     expect(existsSync(state)).toBe(true);
   },
 );
+
+test('a workspace and a journal that were restored from a backup can be undone', async () => {
+  await using given = await UndoCase.of({ f: LINES, 'd/x': 'x\n' });
+  const before = given.tree();
+  await given.edit('f', 'line 3\n', 'agent\n');
+  await given.call('coder::delete-file', { paths: ['d'], recursive: true });
+  const inDir = ['-C', given.dir.root];
+  execFileSync('tar', ['czf', given.dir.path('backup.tar.gz'), '--format=posix', ...inDir, 'ws', 'state']);
+  rmSync(given.root, { recursive: true });
+  rmSync(given.dir.path('state'), { recursive: true });
+  execFileSync('tar', ['xzf', given.dir.path('backup.tar.gz'), ...inDir]);
+  await given.undo({ steps: 2 });
+  expect(given.tree()).toEqual(before);
+});
 
 test('a copy over a directory refuses a name that is not UTF-8, and leaves nothing', async () => {
   await using given = await UndoCase.of({ 'from/a': 'a', 'over/b': 'b' });
