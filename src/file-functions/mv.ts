@@ -26,7 +26,7 @@ export const mv = defineOperation({
   async handle({ src, dst, overwrite }, { files }, { signal, noteChange, call, functionId }) {
     const notes = new Notes();
     try {
-      await files.mv(src, dst, { overwrite }, { signal, tell: notes.tell, noteChange, call, functionId });
+      await files.mv(src, dst, { overwrite }, { signal, addNote: notes.add, noteChange, call, functionId });
     } catch (error) {
       throw namingTheEnd(error, src, dst);
     }

@@ -22,7 +22,7 @@ export class Notes {
   readonly #first: string[] = [];
   #more = 0;
 
-  readonly tell = (note: string): void => {
+  readonly add = (note: string): void => {
     if (this.#first.length < MAX_NOTES) this.#first.push(note);
     else this.#more++;
   };

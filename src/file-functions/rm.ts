@@ -24,7 +24,7 @@ export const rm = defineOperation({
 
   async handle({ path, recursive }, { files }, { signal, noteChange, call, functionId }) {
     const notes = new Notes();
-    await files.rm(path, { recursive }, { signal, tell: notes.tell, noteChange, call, functionId });
+    await files.rm(path, { recursive }, { signal, addNote: notes.add, noteChange, call, functionId });
     return { removed: true, ...notes.field };
   },
 });

@@ -58,8 +58,8 @@ export const write = defineOperation({
     const bytes = incomingBytes(content, { bus, signal, maxBytes: maxWriteBytes, idleMs });
     const options = { mode: mode === undefined ? undefined : parseMode(mode), parents };
     let note: string | undefined;
-    const tell = (text: string) => (note = text);
-    const bytes_written = await files.write(path, bytes, options, { signal, tell, noteChange, call, functionId });
+    const addNote = (text: string) => (note = text);
+    const bytes_written = await files.write(path, bytes, options, { signal, addNote, noteChange, call, functionId });
     return { bytes_written, path, ...(note !== undefined && { note }) };
   },
 });

@@ -41,9 +41,9 @@ export interface ChangeScope extends Noting {
   readonly signal: AbortSignal;
 }
 
-interface Telling {
+interface AddsNotes {
   /** Receives a note for the caller about a change that was made. */
-  readonly tell?: ((note: string) => void) | undefined;
+  readonly addNote?: ((note: string) => void) | undefined;
 }
 
 export interface JailChangesOptions {
@@ -143,13 +143,13 @@ export class JailChanges {
   /** Removes an entry; a directory that is not empty only if `recursive`. Returns false if the path is missing. */
   async remove(
     entry: JailEntry,
-    { recursive, signal, tell }: { recursive: boolean; signal: AbortSignal } & Telling,
+    { recursive, signal, addNote }: { recursive: boolean; signal: AbortSignal } & AddsNotes,
   ): Promise<boolean> {
     const { refusal } = this.#jail;
     await this.#pin(entry);
     const before = entry.noteChange && (await comparable(entry));
     const isRemoved = await reportParts(entry.noteChange, (notePart) =>
-      removeEntry(entry, { recursive, refusal, signal, notePart, tell, keeper: this.#keeper }),
+      removeEntry(entry, { recursive, refusal, signal, notePart, addNote, keeper: this.#keeper }),
     );
     if (isRemoved) entry.noteChange?.(removal(entry, before));
     if (isRemoved) await this.#sync(entry);
@@ -199,7 +199,7 @@ export class JailChanges {
   rename(
     from: string,
     to: string,
-    { overwrite, tell, ...scope }: { overwrite: boolean } & Telling & ChangeScope,
+    { overwrite, addNote, ...scope }: { overwrite: boolean } & AddsNotes & ChangeScope,
   ): Promise<void> {
     const { signal, noteChange } = scope;
     return this.#alone('entry', [from, to], signal, async (entries) => {
@@ -217,7 +217,7 @@ export class JailChanges {
         noted?.cancel();
         throw error;
       });
-      if (noted?.note !== undefined) tell?.(noted.note);
+      if (noted?.note !== undefined) addNote?.(noted.note);
       noteChange?.({ path: to, kind: 'renamed', from, ...(source.stat.isDirectory() && { is_directory: true }) });
       await this.#sync(source);
       await this.#sync(place);
@@ -228,7 +228,7 @@ export class JailChanges {
   copy(
     from: string,
     to: string,
-    { overwrite, refuse, tell, ...scope }: Pick<CopyOptions, 'overwrite' | 'refuse' | 'tell'> & ChangeScope,
+    { overwrite, refuse, addNote, ...scope }: Pick<CopyOptions, 'overwrite' | 'refuse' | 'addNote'> & ChangeScope,
   ): Promise<void> {
     const { signal } = scope;
     const { noteChange, ...quiet } = scope;
@@ -236,7 +236,7 @@ export class JailChanges {
       ? (entries: readonly SetEntry[]) => this.writeSet(entries, quiet)
       : undefined;
     const keeper = this.#keeper.for(scope);
-    const copying = { overwrite, refuse, tell, signal, isSynced: this.#isSynced, keeper, writeSet };
+    const copying = { overwrite, refuse, addNote, signal, isSynced: this.#isSynced, keeper, writeSet };
     return this.#alone('target', [to], signal, async ([place]) => {
       await this.#pin(place!);
       await reportParts(noteChange, (notePart) => copyTo(this.#jail, from, place!, { ...copying, notePart }));

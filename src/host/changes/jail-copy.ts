@@ -39,7 +39,7 @@ export interface CopyOptions {
   /** Receives a report of each entry that is copied into a directory under its final name. */
   readonly notePart?: NoteChange;
   /** Receives notes for the caller about replaced files. */
-  readonly tell?: ((note: string) => void) | undefined;
+  readonly addNote?: ((note: string) => void) | undefined;
   readonly keeper?: Keeper;
   /** Writes a copy over another directory, all or nothing; file by file if undefined. */
   readonly writeSet?: (entries: readonly SetEntry[]) => Promise<SetOutcome>;
@@ -84,7 +84,7 @@ async function copyOver(jail: Jail, dir: JailDir, place: JailEntry, options: Cop
     await copyInto(dir, made, { ...options, keeper: undefined, notePart: undefined });
     using copied = made.openDir();
     const { changes } = await options.writeSet(await puttingInPlace(jail, copied, place, options));
-    for (const { path, note } of changes) if (note !== undefined) options.tell?.(`${path}: ${note}`);
+    for (const { path, note } of changes) if (note !== undefined) options.addNote?.(`${path}: ${note}`);
   } finally {
     await removeMade(made);
   }
@@ -211,7 +211,7 @@ async function copyFile(file: JailFile, place: JailEntry, options: CopyOptions):
     ? accessOf(file.fd, file.stat.mode, place.path)
     : copiedAccess(file.fd, file.stat.mode, place.path);
   const { note } = await pending.commit({ access, isSynced, keep, ...(isExact && { like: file.stat }) });
-  if (note !== undefined) options.tell?.(note);
+  if (note !== undefined) options.addNote?.(note);
 }
 
 async function treeState(made: JailEntry, scope: { readonly signal: AbortSignal }): Promise<State> {

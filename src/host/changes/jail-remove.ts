@@ -22,7 +22,7 @@ interface RemoveOptions extends BelowOptions {
   /** Receives a report of each removed entry below. */
   readonly notePart?: NoteChange;
   /** Receives a note for the caller if undo cannot restore the file. */
-  readonly tell?: ((note: string) => void) | undefined;
+  readonly addNote?: ((note: string) => void) | undefined;
 }
 
 /** Returns false if the path is missing. */
@@ -33,7 +33,7 @@ export async function removeEntry(entry: JailEntry, options: RemoveOptions): Pro
   if (!entry.stat.isDirectory()) {
     const noted = await options.keeper?.put(entry, ABSENT);
     cancelling(noted, () => entry.act(unlinkSync));
-    if (noted?.note !== undefined) options.tell?.(noted.note);
+    if (noted?.note !== undefined) options.addNote?.(noted.note);
     return true;
   }
   let count = 0;

@@ -30,7 +30,7 @@ export interface FileSystem {
 export interface FileScope extends Origin {
   readonly signal: AbortSignal;
   /** Receives notes for the caller about a change that was made. */
-  readonly tell?: (note: string) => void;
+  readonly addNote?: (note: string) => void;
   /** Receives the report of each change, if the call wants one. */
   readonly noteChange?: NoteChange | undefined;
 }

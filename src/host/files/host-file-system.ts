@@ -145,7 +145,7 @@ export class HostFileSystem implements FileSystem {
     if (this.#isDirectory(path)) throw isDirectory(path);
     const write = () => this.#changes.writeStream(path, bytes, { mode, parents, ...changeScope(scope) });
     const { size, note } = await this.#telling(path, write);
-    if (note !== undefined) scope.tell?.(note);
+    if (note !== undefined) scope.addNote?.(note);
     return size;
   }
 
@@ -162,8 +162,8 @@ export class HostFileSystem implements FileSystem {
   }
 
   async rm(path: string, { recursive }: { recursive: boolean }, scope: FileScope): Promise<void> {
-    const { signal, tell } = scope;
-    const remove = (entry: JailEntry) => this.#changes.remove(entry, { recursive, signal, tell });
+    const { signal, addNote } = scope;
+    const remove = (entry: JailEntry) => this.#changes.remove(entry, { recursive, signal, addNote });
     const isRemoved = await this.#telling(path, () => this.#changes.onEntry(path, callerOf(scope), remove));
     if (!isRemoved) throw new HostError('missing', path);
   }
@@ -182,8 +182,8 @@ export class HostFileSystem implements FileSystem {
     using place = this.jail.entry(to);
     this.#refuseBadLink(place);
     if (source.stat && overwrite && !source.stat.isDirectory() && place.stat?.isDirectory()) throw isDirectory(to);
-    const { tell } = scope;
-    await this.#telling(from, () => this.#changes.rename(from, to, { overwrite, tell, ...changeScope(scope) }));
+    const { addNote } = scope;
+    await this.#telling(from, () => this.#changes.rename(from, to, { overwrite, addNote, ...changeScope(scope) }));
   }
 
   grep(request: GrepRequest, scope: FileScope): Promise<GrepAnswer> {

@@ -57,7 +57,7 @@ export const deleteFile = coder.defineFunction({
       context.changes.onEntry(path, scope, async (entry) => {
         await requireVersion(entry, versions.get(path), context);
         const notes = new Notes();
-        const options = { recursive, signal: scope.signal, tell: notes.tell };
+        const options = { recursive, signal: scope.signal, addNote: notes.add };
         return { removed: await context.changes.remove(entry, options), ...notes.field };
       }),
     );

@@ -12,7 +12,7 @@ import { parsePatch } from './parse-patch.ts';
 import { placeChunks } from './place-chunks.ts';
 import { Source } from './source.ts';
 
-const EDITS = rounds(200, 1000, 2000);
+const EDITS = rounds(200, 2000, 2000);
 const DAMAGED = rounds(1500, 10_000, 10_000);
 const MISTAKES = rounds(300, 1000, 1000);
 

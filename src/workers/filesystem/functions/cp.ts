@@ -47,7 +47,7 @@ export const cp = defineAction({
     const notes = new Notes();
     await changes.copy(source, destination, {
       overwrite,
-      tell: notes.tell,
+      addNote: notes.add,
       signal,
       noteChange,
       call,

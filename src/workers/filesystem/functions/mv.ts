@@ -34,8 +34,7 @@ export const mv = defineAction({
       return `/${entry.relativePath}`;
     }) as [string, string];
     const notes = new Notes();
-    const { tell } = notes;
-    await changes.rename(source, destination, { overwrite, tell, signal, noteChange, call, functionId });
+    await changes.rename(source, destination, { overwrite, addNote: notes.add, signal, noteChange, call, functionId });
     return { source: places[0], destination: places[1], ...notes.field };
   },
 });

@@ -44,7 +44,7 @@ export const rm = defineAction({
         });
       }
       const notes = new Notes();
-      const deleted = await changes.remove(entry, { recursive, signal: scope.signal, tell: notes.tell });
+      const deleted = await changes.remove(entry, { recursive, signal: scope.signal, addNote: notes.add });
       return { path: place, type: kindOf(entry.stat), deleted, ...notes.field };
     });
   },
