@@ -56,7 +56,7 @@ const DOORS: Record<string, (name: Name) => Promise<Call>> = {
   },
 };
 
-describe.each(Object.keys(DOORS))('undo.B14 over %s', (door) => {
+describe.each(Object.keys(DOORS))('undo.B14 coder.P21 over %s', (door) => {
   test('a caller undoes and redoes its own change, and that of another caller only with anyone: true', async () => {
     const [ci, lab] = [await DOORS[door]!('ci'), await DOORS[door]!('lab')];
     const path = `${door}.txt`;

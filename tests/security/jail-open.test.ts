@@ -13,7 +13,7 @@ import { HostError, openJail, type Jail, type JailFile } from '#host';
 import { jailWays, rounds, tempDir } from '#testing';
 import { whileSwapping } from './jail-swapper.ts';
 
-const ROUNDS = rounds(2_500, 10_000, 10_000);
+const ROUNDS = rounds(2_500, 20_000, 20_000);
 
 const OPENERS = {
   read: (jail: Jail, path: string) => jail.open(path),
