@@ -428,6 +428,7 @@ const OVER_LARGE: [string, Record<string, unknown>][] = [
   ['coder::create-file', { files: [{ path: 'large', content: 'new', overwrite: true }] }],
   ['coder::delete-file', { paths: ['large'] }],
   ['coder::apply-patch', { patch: '*** Begin Patch\n*** Add File: large\n+new\n*** End Patch\n' }],
+  ['coder::apply-patch', { patch: '*** Begin Patch\n*** Update File: small\n*** Move to: large\n*** End Patch\n' }],
   ['shell::fs::write', { path: 'large', content: 'new' }],
   ['shell::fs::rm', { path: 'large' }],
   ['shell::fs::mv', { src: 'small', dst: 'large', overwrite: true }],

@@ -251,7 +251,7 @@ function dropImage(before: State, { store }: Journal): void {
 
 function reported({ at, kind, fromAt, before, after, note }: Step): SetChange {
   const version = after.kind === 'file' ? after.version : undefined;
-  const notes = [note, kind === 'put' && isLost(before) ? NOT_RESTORED : undefined].filter((one) => one !== undefined);
+  const notes = [note, kind !== 'mode' && isLost(before) ? NOT_RESTORED : undefined].filter((one) => one !== undefined);
   return {
     path: at,
     kind: kindOf(kind, before, after),
