@@ -22,7 +22,7 @@ import { answerTaken, refuseTaken } from './members/refuse-taken.ts';
 import { Seat } from './members/seat.ts';
 import type { ClusterSettings } from './settings.ts';
 import { AskSchema, MAX_ASK_BYTES } from './wire/ask.ts';
-import { BeatSchema } from './wire/beat.ts';
+import { BeatSchema, showsSame } from './wire/beat.ts';
 import { Bodies } from './wire/bodies.ts';
 import { readAs, toBytes } from './wire/json.ts';
 import { Wire, type Message } from './wire/nats.ts';
@@ -146,6 +146,7 @@ export class Cluster implements Elsewhere {
     if (this.seat.isDraining !== isDraining)
       this.#log.info(isDraining ? 'this node drains' : 'this node takes work', {});
     this.seat.isDraining = isDraining;
+    this.#engine.nodesChanged();
     this.#beat();
     return this.nodes()[0]!;
   }
@@ -207,6 +208,7 @@ export class Cluster implements Elsewhere {
       peer.link.resume();
       void this.#questions.ask(peer, { isUrgent: true });
     }
+    this.#engine.nodesChanged();
     if (this.#isSeated) return this.#announce();
     this.#seating ??= this.#takeSeat();
   }
@@ -217,6 +219,7 @@ export class Cluster implements Elsewhere {
   }
 
   #down(): void {
+    this.#engine.nodesChanged();
     this.#log.warn('the connection to NATS is down; calls to other nodes wait for it', {});
   }
 
@@ -249,12 +252,14 @@ export class Cluster implements Elsewhere {
     const heard = from && beat && from.id !== this.self.id ? this.#members.report(from, beat) : undefined;
     if (!heard || !beat) return;
     const { peer, former } = heard;
+    if (!former || !showsSame(former, beat)) this.#engine.nodesChanged();
     if (!former) this.#beat();
     else if (former.conn !== beat.conn) void this.#questions.ask(peer, { isUrgent: true });
     if (beat.catalogue !== undefined && former?.catalogue !== beat.catalogue) void this.#catalogues.read(peer);
   }
 
   #forget(peer: Peer): void {
+    this.#engine.nodesChanged();
     this.#directory.remove(peer);
     this.#catalogues.dropUnused();
   }
@@ -281,6 +286,7 @@ export class Cluster implements Elsewhere {
       if (downMs > limits.CUT_OFF_MS) this.#members.lose(peer, 'cut off');
       else if (peer.isSilent(now)) this.#members.lose(peer, 'silent');
       else void this.#questions.ask(peer);
+      if (peer.turnedLate(now)) this.#engine.nodesChanged();
     }
     this.#channels.sweep(now);
     for (const { from, id: call } of this.#served.unasked(now)) peers.get(from)?.link.stopUnasked(call);

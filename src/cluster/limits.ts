@@ -6,6 +6,8 @@ const MiB = 1024 * KiB;
 export const BEAT_MS = 1_000;
 /** A peer without a report for this long is gone. */
 export const LEASE_MS = 8_000;
+/** Lists of nodes show for how long a peer is silent from here on. */
+export const LATE_MS = 3_000;
 export const TICK_MS = 500;
 /** A node whose own timer fired later than this judges no peers: it was suspended itself. */
 export const LATE_TICK_MS = 1_000;

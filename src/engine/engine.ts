@@ -137,7 +137,12 @@ export class Engine {
     this.#watched.changed('functions');
   }
 
-  /** Calls `changed`, after a short delay, when the set of functions may differ. */
+  /** Nodes of the cluster came, went, or report something else of themselves. */
+  nodesChanged(): void {
+    this.#watched.changed('nodes');
+  }
+
+  /** Calls back, a little later, when the set of functions may differ. */
   onFunctionsChanged(changed: () => void): void {
     this.#events.onFunctions.add(changed);
   }

@@ -1,7 +1,7 @@
 /** The nodes of the cluster, as this engine knows them. */
 import { useState } from 'preact/hooks';
 
-import { clock, duration } from '../format.ts';
+import { clock, duration, since } from '../format.ts';
 import { useListKeys } from '../keys.ts';
 import { Drain } from './drain.tsx';
 import { isCutOff, nodes, type NodeRow } from './nodes.ts';
@@ -9,11 +9,15 @@ import { Badge, Command, Empty, Facts, Row, SearchBox } from '../parts/layout.ts
 import { Split } from '../parts/split.tsx';
 import { goTo, hashOf, route } from '../route.ts';
 import { isServed } from '../session.ts';
+import { useSeconds } from '../watching.ts';
 
+/** As in `src/cluster/limits.ts`. */
+const LATE_MS = 3_000;
 const KINDS = { up: 'running', draining: 'warning', 'cut off': 'failed' };
 
 export function NodesPage() {
   const [search, setSearch] = useState('');
+  useSeconds(nodes.value.some(isLate));
   const words = search.toLowerCase();
   const shown = nodes.value.filter((node) => wordsOf(node).includes(words));
   const open = (name: string) => goTo({ page: 'nodes', open: name });
@@ -52,8 +56,13 @@ function wordsOf({ name, state, roles, aliases, labels }: NodeRow): string {
   return [name, state, ...roles, ...aliases, ...texts].join(' ').toLowerCase();
 }
 
-function heard({ self, heard_ms_ago: ms }: NodeRow): string {
-  return self ? 'this node' : `heard ${duration(ms)} ago`;
+/** The engine reports when a node becomes late, and when it is heard again. */
+function isLate({ self, heard_ms_ago: ms }: NodeRow): boolean {
+  return !self && ms > LATE_MS;
+}
+
+function heard(node: NodeRow): string {
+  return node.self ? 'this node' : `heard ${isLate(node) ? since(node.heardAtMs) : 'just now'}`;
 }
 
 function living({ sandboxes }: NodeRow): string {

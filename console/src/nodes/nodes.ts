@@ -2,6 +2,7 @@
 import { computed, signal } from '@preact/signals';
 
 import { call } from '../session.ts';
+import { followWatch } from '../watching.ts';
 
 export interface NodeRow {
   name: string;
@@ -15,14 +16,16 @@ export interface NodeRow {
   url?: string;
   joined_ms: number;
   heard_ms_ago: number;
+  /** By the clock of this page. */
+  heardAtMs: number;
   calls_out: number;
   calls_in: number;
   functions: number;
   sandboxes?: { places: number; living: number; max: number; isolation: string; memory_free_mb: number };
 }
 
-/** A node reports every second or later. */
-const REST_MS = 2_000;
+/** Calls change the numbers of their nodes all the time. */
+const REST_MS = 1_000;
 
 export const nodes = signal<NodeRow[]>([]);
 export const ownNode = computed(() => nodes.value.find(({ self }) => self)?.name);
@@ -30,22 +33,21 @@ export const isCutOff = computed(() => nodes.value.some(({ self, state }) => sel
 
 /** An engine joins a cluster only by a restart, and then this page reconnects. */
 export function followNodes(): () => void {
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let stop: (() => void) | undefined;
   let isOver = false;
-  const load = async () => {
-    await loadNodes();
-    if (!isOver && nodes.value.length > 0) timer = setTimeout(() => void load(), REST_MS);
-  };
-  void load();
+  void loadNodes().then(() => {
+    if (!isOver && nodes.value.length > 0) stop = followWatch('engine::watch', loadNodes, REST_MS);
+  });
   return () => {
     isOver = true;
-    clearTimeout(timer);
+    stop?.();
   };
 }
 
 export async function loadNodes(): Promise<void> {
   const listed = await call<{ nodes: NodeRow[] }>('engine::nodes::list').catch(() => undefined);
-  if (listed) nodes.value = listed.nodes;
+  const nowMs = Date.now();
+  if (listed) nodes.value = listed.nodes.map((node) => ({ ...node, heardAtMs: nowMs - node.heard_ms_ago }));
 }
 
 /** The node of a sandbox: from its row, else from the digits of the node that begin its id. */

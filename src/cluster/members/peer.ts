@@ -1,6 +1,6 @@
 /** Another node, as this one knows it: its last report, its link, and when it was last heard. */
 import type { NodeRow, Session } from '#engine';
-import { BEAT_MS, LEASE_MS, NO_LISTENER_MS } from '../limits.ts';
+import { BEAT_MS, LATE_MS, LEASE_MS, NO_LISTENER_MS } from '../limits.ts';
 import type { NodeLink } from '../node-link.ts';
 import type { Beat } from '../wire/beat.ts';
 import type { Address } from '../wire/subjects.ts';
@@ -14,6 +14,7 @@ export class Peer {
   isBeingAsked = false;
   heardAtMs: number;
   #noListenerSinceMs: number | undefined;
+  #isLate = false;
 
   constructor(link: NodeLink, session: Session, nowMs: number) {
     this.address = link.peer;
@@ -37,7 +38,14 @@ export class Peer {
     return nowMs - this.heardAtMs > Math.max(LEASE_MS, 3 * (this.beat?.every_ms ?? 0));
   }
 
-  /** The peer's subjects have no subscriber. Returns whether that has lasted long enough to end the peer. */
+  /** Whether it became late, or was heard again, since this was asked before. */
+  turnedLate(nowMs: number): boolean {
+    const wasLate = this.#isLate;
+    this.#isLate = nowMs - this.heardAtMs > LATE_MS;
+    return this.#isLate !== wasLate;
+  }
+
+  /** Nothing listens at its subjects. Returns whether that has lasted long enough to be its end. */
   noListener(nowMs: number): boolean {
     this.#noListenerSinceMs ??= nowMs;
     return nowMs - this.#noListenerSinceMs >= NO_LISTENER_MS;

@@ -30,3 +30,12 @@ export const BeatSchema = z.object({
   sandboxes: SandboxReportSchema.optional(),
 });
 export type Beat = z.output<typeof BeatSchema>;
+
+/** Whether lists of nodes show the same of both; the clock and the free memory differ in every report. */
+export function showsSame(a: Beat, b: Beat): boolean {
+  return shown(a) === shown(b);
+}
+
+function shown({ now_ms: _, sandboxes, ...beat }: Beat): string {
+  return JSON.stringify({ ...beat, sandboxes: sandboxes && { ...sandboxes, memory_free_mb: 0 } });
+}

@@ -1,4 +1,4 @@
-/** engine::watch: reports that calls, workers or functions changed, for pages that show them. */
+/** engine::watch: reports that calls, workers, functions or nodes changed, for pages that show them. */
 import { watchFunction } from '#contract';
 import { engine } from '../worker.ts';
 
@@ -6,7 +6,7 @@ export const watch = engine.defineFunction({
   ...watchFunction,
   id: 'engine::watch',
   permissions: ['engine.read'],
-  summary: 'Report when `calls`, `workers`, `functions` or `approvals` changed, until the caller leaves.',
+  summary: 'Report when `calls`, `workers`, `functions`, `approvals` or `nodes` changed, until the caller leaves.',
   errors: ['deserialization_error'],
 
   handle: (_, { watched }, scope) => watched.report(scope),
