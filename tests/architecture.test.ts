@@ -136,6 +136,11 @@ test('the console imports nothing of the server but the wire', () => {
   expect(strays).toEqual([]);
 });
 
+test('the console shows changes as they are reported, without knowing functions', () => {
+  const knowing = filesUnder('console/src/changes').filter((file) => /\w::\w/.test(read(file)));
+  expect(knowing).toEqual([]);
+});
+
 test('a folder holds no more files than a reader takes in, beside its tests', () => {
   const counts = new Map<string, number>();
   for (const file of ['src', 'console/src'].flatMap(filesUnder).filter((one) => !isTest(one))) {

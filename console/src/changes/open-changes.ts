@@ -1,8 +1,4 @@
-/** Changes that are open, as `change::list` has them, loaded again when calls end. */
-import { useState } from 'preact/hooks';
-
-import { call, catalogue } from '../session.ts';
-import { useAfterChangingCalls } from './after-changing-calls.ts';
+/** Changes that are open, and what they did so far. */
 
 export interface OpenChange {
   change: string;
@@ -48,23 +44,8 @@ export interface ChangeDiff {
   next_after?: string;
 }
 
-const LIST = 'change::list';
-
-/** Prefix of a route to an open change; routes to records of the journal are numbers. */
+/** A route to an open change; those to records of the journal are numbers. */
 export const OPEN_PREFIX = 'open:';
-
-export function useOpenChanges() {
-  const [changes, setChanges] = useState<OpenChange[]>([]);
-  const isServed = catalogue.value?.some(({ key }) => key === LIST) ?? false;
-  const load = async () => {
-    if (!isServed) return;
-    const { changes: listed } = await call<{ changes: OpenChange[] }>(LIST, {});
-    setChanges(listed);
-  };
-  // A failure shows in the card of the change; the list of records stays usable.
-  useAfterChangingCalls(load, () => {}, [isServed]);
-  return { changes, load };
-}
 
 /** Lines of a unified diff without its header. */
 export function diffLines({ unified = '' }: ChangedFile): string[] {

@@ -1,7 +1,7 @@
 /** Records of the journal as the Changes page shows them: their diffs, and what undoes or redoes each. */
 import type { Change } from '../../../src/protocol/change.ts';
 
-/** A row of `coder::checkpoints`. */
+/** A record of the journal. */
 export interface ChangeRecord {
   seq: number;
   ts: number;
@@ -25,7 +25,7 @@ export interface ChangeRecord {
 
 export interface Step {
   action: 'Undo' | 'Redo';
-  /** Number of the record, for `coder::undo`. */
+  /** For undoing it. */
   seq: number;
 }
 

@@ -2,9 +2,10 @@
 import { computed, signal } from '@preact/signals';
 
 import type { Change } from '../../../src/protocol/change.ts';
-import { functionKeyOf, type CallsReply, type ChangedLines } from '../call-log.ts';
+import type { ChangedLines } from '../call-log.ts';
 import { lineCounts, oldestWithoutChanges, withChanges, type ChangeRecord } from '../changes/records.ts';
-import { call, changingFunctions, isServed } from '../session.ts';
+import { call, isServed } from '../session.ts';
+import { ChangingCalls } from './changing-calls.ts';
 
 interface Feed {
   /** The newest first. */
@@ -21,8 +22,7 @@ export const feed = signal<Feed | undefined>(undefined);
 export const feedError = signal<unknown>(undefined);
 /** How many records are loaded at most. */
 const limit = signal(RECORDS_A_PAGE);
-/** The last call that was seen; undefined when the records have to be loaded anyway. */
-let seenCall: number | undefined;
+const changingCalls = new ChangingCalls();
 
 /** What a call changed, for calls that ended before a console was open: the journal has their lines. */
 export const changedByCall = computed(() => {
@@ -38,21 +38,17 @@ function sumOf(changes: Change[]): ChangedLines {
 
 /** Loads the records again: the journal may have been replaced, or the user wants more of it. */
 export function reloadFeed(): void {
-  seenCall = undefined;
+  changingCalls.forget();
 }
 
 export async function loadFeed(): Promise<void> {
   if (!isServed(JOURNAL)) return;
   try {
-    const since = seenCall;
-    const { ended, latest } = await call<CallsReply>('engine::calls::list', { since: since ?? 0 });
-    seenCall = latest;
-    const changing = changingFunctions();
-    if (since !== undefined && !ended.some((one) => changing.has(functionKeyOf(one)))) return;
+    if (!(await changingCalls.haveEnded())) return;
     feed.value = await loadRecords(limit.value, feed.value?.records ?? []);
     feedError.value = undefined;
   } catch (error) {
-    seenCall = undefined;
+    changingCalls.forget();
     feedError.value = error;
   }
 }
