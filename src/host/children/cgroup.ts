@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { awaitGone } from './await-gone.ts';
 import type { CgroupKind } from './cgroup-kinds.ts';
-import type { Hold } from './rung.ts';
+import type { Hold } from './containment.ts';
 import { sendSignal } from './send-signal.ts';
 
 export class Cgroup implements Hold {

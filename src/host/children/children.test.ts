@@ -8,8 +8,8 @@ import type { ExecutionResult } from '../process/index.ts';
 import type { ChildSpec } from './child.ts';
 import { Children } from './children.ts';
 import { groupMarks } from './job-marks.ts';
-import { openRung } from './open-rung.ts';
-import { CONTAINMENTS, type Containment } from './rung.ts';
+import { openContainment } from './open-containment.ts';
+import { CONTAINMENTS, type Containment } from './containment.ts';
 import { SpawnError } from './spawn-error.ts';
 
 const PATH = process.env.PATH!;
@@ -270,7 +270,7 @@ async function worksHere(): Promise<Containment[]> {
   const names: Containment[] = [];
   for (const name of CONTAINMENTS) {
     try {
-      await (await openRung({ name, log: silentLog })).close();
+      await (await openContainment({ name, log: silentLog })).close();
       names.push(name);
     } catch (error) {
       console.log(`${name} is not tested here: ${String(error)}`);

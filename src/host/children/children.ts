@@ -8,8 +8,8 @@ import { Execution } from '../process/execution.ts';
 import type { ChildSpec } from './child.ts';
 import { Job } from './job.ts';
 import { startLaunched } from './launched.ts';
-import { openRung } from './open-rung.ts';
-import type { Command, Containment, Rung } from './rung.ts';
+import { openContainment } from './open-containment.ts';
+import type { Command, Containment, ContainmentMethod } from './containment.ts';
 import { checkCommand } from './spawn-error.ts';
 import { openTerminal, type OpenTerminal } from '../terminal/open-terminal.ts';
 import { findProgram } from './find-program.ts';
@@ -22,26 +22,26 @@ export interface ChildrenOptions {
 }
 
 export class Children {
-  readonly #rung: Rung;
+  readonly #containment: ContainmentMethod;
   readonly #log: Log;
   readonly #openTerminal: OpenTerminal;
   readonly #starts = new Set<Promise<unknown>>();
   readonly #jobs = new Set<Job>();
   #isClosed = false;
 
-  private constructor(rung: Rung, { log = silentLog, terminals = openTerminal }: ChildrenOptions) {
-    this.#rung = rung;
+  private constructor(containment: ContainmentMethod, { log = silentLog, terminals = openTerminal }: ChildrenOptions) {
+    this.#containment = containment;
     this.#log = log;
     this.#openTerminal = terminals;
   }
 
   /** Uses the strongest containment that works here, or the one named; throws if the named one does not work. */
   static async open(options: ChildrenOptions = {}) {
-    return new Children(await openRung({ name: options.containment, log: options.log ?? silentLog }), options);
+    return new Children(await openContainment({ name: options.containment, log: options.log ?? silentLog }), options);
   }
 
   get containment(): Containment {
-    return this.#rung.name;
+    return this.#containment.name;
   }
 
   /** Rejects with a `SpawnError`. */
@@ -63,7 +63,7 @@ export class Children {
     this.#isClosed = true;
     await Promise.allSettled(this.#starts);
     await Promise.all([...this.#jobs].map((job) => job.signal().then(() => job.done)));
-    await this.#rung.close();
+    await this.#containment.close();
   }
 
   async #start(spec: ChildSpec): Promise<Job> {
@@ -76,9 +76,9 @@ export class Children {
     const stdin = hasInput ? ('pipe' as const) : ('ignore' as const);
     const asked = { argv: terminal?.wrap(argv) ?? argv, env, cwd };
     const terminalPath = terminal?.path;
-    const isHeld = this.#rung.name === 'cgroup2' || this.#rung.name === 'cgroup1';
+    const isHeld = this.#containment.name === 'cgroup2' || this.#containment.name === 'cgroup1';
     const command = launch ? launch({ ...asked, terminalPath, isHeld }) : asked;
-    const start = launch && !isHeld ? startLaunched : (it: Command) => this.#rung.start(it);
+    const start = launch && !isHeld ? startLaunched : (it: Command) => this.#containment.start(it);
     const held = await start({ ...command, stdin, terminalPath }).catch((error: unknown) => {
       terminal?.close();
       throw error;

@@ -9,7 +9,7 @@ import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 
-import { KILL_DEADLINE_MS } from './rung.ts';
+import { KILL_DEADLINE_MS } from './containment.ts';
 
 /** A guardian that ends sooner is faulty: it is not replaced before the next job. */
 const MIN_LIFE_MS = 1000;

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 
 import { findProgram } from './find-program.ts';
-import { KILL_DEADLINE_MS, type Command } from './rung.ts';
+import { KILL_DEADLINE_MS, type Command } from './containment.ts';
 
 const MAKE_DEADLINE_MS = 10_000;
 const TOOL_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';

@@ -12,7 +12,7 @@ import { Guardian } from './guardian.ts';
 import { chooseJobMarks, type JobMarks } from './job-marks.ts';
 import { isGroupAlive } from './launched.ts';
 import { listProcesses, membersOf, newestPid, type JobTraits } from './processes.ts';
-import type { Command, Held, Hold, Rung } from './rung.ts';
+import type { Command, Held, Hold, ContainmentMethod } from './containment.ts';
 import { sendSignal } from './send-signal.ts';
 import { sessionGuardianScript } from './session-guardian.ts';
 import { ensureStarted, spawnCommand } from './spawn-command.ts';
@@ -20,7 +20,7 @@ import { ensureStarted, spawnCommand } from './spawn-command.ts';
 /** Jobs that ended within this time share their scans. */
 const GATHER_MS = 100;
 
-export class SessionRung implements Rung {
+export class SessionContainment implements ContainmentMethod {
   readonly name = 'session';
   readonly #marks: JobMarks | undefined;
   readonly #guardian: Guardian;
@@ -34,8 +34,8 @@ export class SessionRung implements Rung {
     this.#guardian = new Guardian(sessionGuardianScript, marks?.guardianWords ?? []);
   }
 
-  static open(marks = chooseJobMarks()): SessionRung {
-    return new SessionRung(marks);
+  static open(marks = chooseJobMarks()): SessionContainment {
+    return new SessionContainment(marks);
   }
 
   async start(command: Command): Promise<Held> {

@@ -1,7 +1,7 @@
 /**
  * The containments of jobs, one file each, strongest first; `children.ts` takes the first that works.
  *
- * A rung starts the process itself, because a process has to be contained before its first instruction: one that is
+ * A containment starts the process itself, because a process has to be contained before its first instruction: one that is
  * moved afterwards may have forked already.
  */
 import type { ChildProcess } from 'node:child_process';
@@ -23,7 +23,7 @@ export interface Command {
   descriptors?: readonly number[] | undefined;
 }
 
-export interface Rung {
+export interface ContainmentMethod {
   readonly name: Containment;
   /** Rejects with a `SpawnError`, and then contains nothing. */
   start(command: Command): Promise<Held>;

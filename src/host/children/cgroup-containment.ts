@@ -12,7 +12,7 @@ import type { CgroupKind } from './cgroup-kinds.ts';
 import { Cgroup } from './cgroup.ts';
 import { Guardian, GUARDIAN_LOOKS } from './guardian.ts';
 import { leftGroups, ownedGroup } from './left-groups.ts';
-import type { Command, Held, Rung } from './rung.ts';
+import type { Command, Held, ContainmentMethod } from './containment.ts';
 import { ensureStarted, spawnCommand } from './spawn-command.ts';
 
 const PREFIX = 'workcell-jobs.';
@@ -31,7 +31,7 @@ const guardianScript = ({ halt, members }: CgroupKind) => `
     sleep 0.05
   done`;
 
-export class CgroupRung implements Rung {
+export class CgroupContainment implements ContainmentMethod {
   readonly name: CgroupKind['name'];
   readonly #kind: CgroupKind;
   readonly #wayBack: number;
@@ -50,17 +50,17 @@ export class CgroupRung implements Rung {
   }
 
   /** `home` is the server's own cgroup. Throws the system's error if it cannot be used. */
-  static async open(kind: CgroupKind, home: string | undefined): Promise<CgroupRung> {
+  static async open(kind: CgroupKind, home: string | undefined): Promise<CgroupContainment> {
     if (home === undefined) throw new Error(`this system shows no ${kind.name}`);
-    const rung = new CgroupRung(kind, home);
+    const containment = new CgroupContainment(kind, home);
     try {
-      rung.#probe();
+      containment.#probe();
     } catch (error) {
-      closeSync(rung.#wayBack);
+      closeSync(containment.#wayBack);
       throw error;
     }
     await endLeftJobs(kind, home);
-    return rung;
+    return containment;
   }
 
   async start(command: Command): Promise<Held> {

@@ -10,7 +10,7 @@ import { setTimeout as passed } from 'node:timers/promises';
 import { findProgram } from './find-program.ts';
 import { NamespaceTools, PidNamespace } from './pid-namespace.ts';
 import { listProcesses } from './processes.ts';
-import type { Command, Held, Hold, Rung } from './rung.ts';
+import type { Command, Held, Hold, ContainmentMethod } from './containment.ts';
 import { sendSignal } from './send-signal.ts';
 import { ensureStarted, spawnCommand } from './spawn-command.ts';
 
@@ -21,7 +21,7 @@ const LANES = 4;
 const LOOKS = 100;
 const LOOK_MS = 20;
 
-export class PidNamespaceRung implements Rung {
+export class PidNamespaceContainment implements ContainmentMethod {
   readonly name = 'pid-namespace';
   readonly #tools = new NamespaceTools();
   readonly #lanes: Promise<unknown>[] = Array.from({ length: LANES }, () => Promise.resolve());
@@ -31,15 +31,15 @@ export class PidNamespaceRung implements Rung {
   private constructor() {}
 
   /** Throws when this system does not let this user make a namespace. */
-  static async open(): Promise<PidNamespaceRung> {
-    const rung = new PidNamespaceRung();
+  static async open(): Promise<PidNamespaceContainment> {
+    const containment = new PidNamespaceContainment();
     const command = { argv: ['true'], cwd: '/', env: {}, stdin: 'ignore' } as const;
-    const { process, hold } = await rung.start(command);
+    const { process, hold } = await containment.start(command);
     const exitCode = await new Promise((resolve) => process.once('exit', resolve));
     await hold.kill();
-    if (exitCode === 0) return rung;
+    if (exitCode === 0) return containment;
 
-    await rung.close();
+    await containment.close();
     throw new Error('this user may not enter pid namespaces here');
   }
 

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
 import { groupMarks, variableMarks } from './job-marks.ts';
-import { SessionRung } from './session-rung.ts';
+import { SessionContainment } from './session-containment.ts';
 
 const PATH = process.env.PATH!;
 const LEAVE = 'setsid sh -c "setsid sleep $NAP </dev/null >/dev/null 2>&1 &"';
@@ -28,9 +28,14 @@ let count = 0;
 /** How many processes that a script detached are alive after the kill; kills them afterwards. */
 async function left(marks: NonNullable<ReturnType<typeof groupMarks>>, script: string): Promise<number> {
   const nap = `4720.${process.pid}${count++}`;
-  const rung = SessionRung.open(marks);
+  const containment = SessionContainment.open(marks);
   const argv = ['sh', '-c', `${script}; sleep 30`];
-  const { process: child, hold } = await rung.start({ argv, cwd: '/', env: { PATH, NAP: nap }, stdin: 'ignore' });
+  const { process: child, hold } = await containment.start({
+    argv,
+    cwd: '/',
+    env: { PATH, NAP: nap },
+    stdin: 'ignore',
+  });
   try {
     await expect.poll(() => sleepers(nap).length).toBe(1);
     // Orphaned: its parents have ended.
@@ -42,7 +47,7 @@ async function left(marks: NonNullable<ReturnType<typeof groupMarks>>, script: s
     for (const pid of sleepers(nap)) process.kill(pid, 'SIGKILL');
     child.stdout!.destroy();
     child.stderr!.destroy();
-    await rung.close();
+    await containment.close();
   }
 }
 
