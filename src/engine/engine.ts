@@ -34,7 +34,7 @@ import { engineWorker } from './functions/index.ts';
 import type { EngineContext } from './worker.ts';
 import { defaultLimits, type EngineLimits } from './limits.ts';
 import { memoryReader, memoryWriter } from './channels/memory-channels.ts';
-import { Offers, toFunction } from './offers.ts';
+import { FunctionRegistration, toFunction } from './function-registration.ts';
 import { Registry, type RegisteredFunction } from './registry.ts';
 import { DEFAULT_NAMESPACE } from './namespace.ts';
 import { Session, type SessionOrigin } from './session.ts';
@@ -62,7 +62,7 @@ export class Engine {
   readonly #registry: Registry;
   readonly #triggers: Triggers;
   readonly #calls: Calls;
-  readonly #offers: Offers;
+  readonly #registration: FunctionRegistration;
   readonly #events: Events;
   readonly #watched = new Watched();
   readonly #metrics = new Metrics(() => this.#queues());
@@ -83,7 +83,7 @@ export class Engine {
     const shared = { registry: this.#registry, limits: this.limits, log: this.#log };
     const observers = { watched: this.#watched, audit, metrics: this.#metrics.calls, telemetry };
     this.#calls = new Calls({ ...shared, ...observers, access });
-    this.#offers = new Offers({ ...shared, calls: this.#calls });
+    this.#registration = new FunctionRegistration({ ...shared, calls: this.#calls });
     this.#registerBuiltIns();
   }
 
@@ -235,7 +235,7 @@ export class Engine {
       case 'cancelinvocation':
         return this.#calls.cancel(session, frame.invocation_id, frame);
       case 'registerfunction':
-        return this.#offers.take(session, frame);
+        return this.#registration.take(session, frame);
       case 'unregisterfunction':
         return this.#registry.remove(frame.id, session.namespace, session);
       case 'registertriggertype':

@@ -11,7 +11,7 @@ import { ChannelBroken, type ChannelReader, type ChannelRef, type ChannelWriter 
 import type { BackgroundJob } from './background-job.ts';
 import { InputFaults } from './input-faults.ts';
 import { JobFault } from './job-fault.ts';
-import { isSettledWithin } from './settled-within.ts';
+import { isSettledWithin } from './timeout.ts';
 
 const MAX_OF_JOB = 8;
 const MAX_OPEN = 64;

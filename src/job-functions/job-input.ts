@@ -6,7 +6,7 @@
  */
 import type { ProcessInput } from '#host';
 import { JobFault } from './job-fault.ts';
-import { isSettledWithin } from './settled-within.ts';
+import { isSettledWithin } from './timeout.ts';
 
 const PIECE_BYTES = 65_536;
 

@@ -11,7 +11,7 @@ import { BackgroundJob, type JobRequest, type JobWork } from './background-job.t
 import { JobFault } from './job-fault.ts';
 import { JobStatus, type JobSummary } from './job-record.ts';
 import { DEFAULT_RING_BYTES } from './ring-bytes.ts';
-import { isSettledWithin } from './settled-within.ts';
+import { isSettledWithin } from './timeout.ts';
 import type { SignalName } from './signals.ts';
 
 export const MAX_KEPT_JOBS = 1000;

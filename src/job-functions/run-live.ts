@@ -12,7 +12,7 @@ import { JobFault } from './job-fault.ts';
 import type { Jobs } from './jobs.ts';
 import { OutputEvents } from './output-events.ts';
 import { DEFAULT_RING_BYTES } from './ring-bytes.ts';
-import { isSettledWithin } from './settled-within.ts';
+import { isSettledWithin } from './timeout.ts';
 
 /** Fields of the request; the descriptions name the worker's own time limits. */
 export const liveFields = ({ cap, limit }: { cap: string; limit: string }) => ({

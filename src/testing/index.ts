@@ -3,7 +3,7 @@ export { agentCell, type AgentCell } from './agent-cell.ts';
 export { changeCell, type ChangeCell } from './change-cell.ts';
 export { fakeRung, no, yes, type FakeRung } from './fake-rung.ts';
 export { filesystemCases, treeOf, type ActionReply } from './filesystem-cases.ts';
-export { jailWays } from './jail-ways.ts';
+export { jailModes } from './jail-modes.ts';
 export { modesAndContents } from './modes-and-contents.ts';
 export { ociImage, type TestImage } from './images/oci-image.ts';
 export { failureOf, insert, remove, replace, updateCases, updateLines } from './batch-files.ts';

@@ -10,7 +10,7 @@ import { readSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
 import { HostError, openJail, type Jail, type JailFile } from '#host';
-import { jailWays, rounds, tempDir } from '#testing';
+import { jailModes, rounds, tempDir } from '#testing';
 import { whileSwapping } from './jail-swapper.ts';
 
 const ROUNDS = rounds(2_500, 20_000, 20_000);
@@ -22,7 +22,7 @@ const OPENERS = {
     return target.open();
   },
 };
-const CASES = jailWays('descriptor').flatMap(([title, way]) =>
+const CASES = jailModes('descriptor').flatMap(([title, way]) =>
   Object.entries(OPENERS).map(([purpose, open]) => [`${title}, to ${purpose}`, way, open] as const),
 );
 

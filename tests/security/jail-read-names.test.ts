@@ -10,7 +10,7 @@ import { describe, expect, test } from 'vitest';
 
 import { answer, CallControl, type Bus } from '#contract';
 import { coder } from '#workers/coder';
-import { jailWays, type TempDir, tempDir } from '#testing';
+import { jailModes, type TempDir, tempDir } from '#testing';
 import { openContext, operations, outcome, snapshot, type Context } from './jail-write-support.ts';
 
 const COMPOSED = 'w\u00e9';
@@ -39,7 +39,7 @@ async function ask(context: Context, name: string, path: string): Promise<string
 /** The code of a refusal, of the call or of its one item. */
 const codeIn = (reply: string) => /\bC2\d\d\b/.exec(reply)?.[0] ?? reply;
 
-describe.each(jailWays())('%s jail', (_, way) => {
+describe.each(jailModes())('%s jail', (_, way) => {
   describe.each([
     ['a name that begins the same', 'ws', 'ws-evil'],
     ['the name in capitals', 'ws', 'WS'],

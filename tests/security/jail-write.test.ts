@@ -9,7 +9,7 @@ import { lstatSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
 import { coder } from '#workers/coder';
-import { jailWays, rounds, tempDir } from '#testing';
+import { jailModes, rounds, tempDir } from '#testing';
 import {
   FILE_ITSELF,
   FOLDER_ABOVE,
@@ -33,7 +33,7 @@ const freshDeep = (round: number) => `a/b/c/deep-${round}/x/y`;
 const file = () => 'a/b/c/f.txt';
 const tree = () => 'a/b/c/tree';
 
-describe.skipIf(process.platform !== 'linux').each(jailWays('descriptor'))(
+describe.skipIf(process.platform !== 'linux').each(jailModes('descriptor'))(
   'coder.P6 coder.C109 %s: a name that is swapped for a link out',
   (title, way) => {
     test.each([
@@ -65,7 +65,7 @@ describe.skipIf(process.platform !== 'linux').each(jailWays('descriptor'))(
   },
 );
 
-describe.each(jailWays())('%s jail', (_, way) => {
+describe.each(jailModes())('%s jail', (_, way) => {
   const TRAPS = [
     '../outside/f.txt',
     '../ws-evil/f.txt', // a sibling whose name begins the same

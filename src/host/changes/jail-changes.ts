@@ -9,7 +9,7 @@ import { mkdirSync } from 'node:fs';
 import { comparable, ComparablePieces, contentChange, removal, reportParts, type NoteChange } from './note-change.ts';
 import { PendingFile, writeWhole, type Written } from './atomic-write.ts';
 import { HostError } from '../host-error.ts';
-import { refuseNamesBelow } from '../jail/names-below.ts';
+import { refuseNamesBelow } from '../jail/check-tree-names.ts';
 import { copyTo, type CopyOptions } from './jail-copy.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';
 import { setPermissionsBelow, type Below } from './jail-permissions.ts';

@@ -7,7 +7,7 @@
 import { lstatSync, type Stats } from 'node:fs';
 
 import { HostError } from '../host-error.ts';
-import { refuseProtectedBelow, changeBelow, spellBelow, type BelowOptions } from '../jail/jail-below.ts';
+import { refuseProtectedBelow, changeBelow, spellBelow, type BelowOptions } from '../jail/jail-tree-walk.ts';
 import type { JailDir } from '../jail/jail-dir.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';
 import type { ByteString } from '../text/byte-string.ts';

@@ -7,8 +7,8 @@
 import { rmdirSync, unlinkSync } from 'node:fs';
 
 import { HostError } from '../host-error.ts';
-import { changeBelow, spellBelow, type BelowOptions, type Changes } from '../jail/jail-below.ts';
-import { refuseNamesBelow } from '../jail/names-below.ts';
+import { changeBelow, spellBelow, type BelowOptions, type Changes } from '../jail/jail-tree-walk.ts';
+import { refuseNamesBelow } from '../jail/check-tree-names.ts';
 import type { Keeper } from './keep.ts';
 import { cancelling } from './noted.ts';
 import { ABSENT } from '../journal/records.ts';

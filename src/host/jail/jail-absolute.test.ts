@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 
 import { describe, expect, test } from 'vitest';
 
-import { jailWays, tempDir } from '#testing';
+import { jailModes, tempDir } from '#testing';
 import { HostError } from '../host-error.ts';
 import { JailChanges } from '../changes/jail-changes.ts';
 import { openAbsoluteJail, type Jail } from './jail.ts';
@@ -34,7 +34,7 @@ const FILES = {
   root: { symlink: 'ws' },
 } as const;
 
-describe.each(jailWays())('absolute jail, %s', (_, way) => {
+describe.each(jailModes())('absolute jail, %s', (_, way) => {
   const jailOn = (dir: Dir, options = {}) =>
     openAbsoluteJail([dir.path('ws'), dir.path('second')], { ...way, ...options });
 

@@ -14,7 +14,7 @@ import {
 
 import { describe, expect, test } from 'vitest';
 
-import { jailWays, tempDir } from '#testing';
+import { jailModes, tempDir } from '#testing';
 import { toBytes } from '../text/byte-string.ts';
 import { HostError, type HostReason } from '../host-error.ts';
 import { openJail, type Jail } from './jail.ts';
@@ -36,7 +36,7 @@ async function text(jail: Jail, path: string): Promise<string> {
   return String(await file.read());
 }
 
-describe.each(jailWays())('%s jail', (_, way) => {
+describe.each(jailModes())('%s jail', (_, way) => {
   const jailOn = (dir: { path(name: string): string }) => openJail(dir.path('ws'), way);
 
   test('knows its way', async () => {
@@ -266,7 +266,7 @@ describe.each(jailWays())('%s jail', (_, way) => {
   });
 });
 
-test.each(jailWays('descriptor'))('a file that is replaced over and over is always there: %s', async (_, way) => {
+test.each(jailModes('descriptor'))('a file that is replaced over and over is always there: %s', async (_, way) => {
   await using dir = await tempDir({ 'ws/a.txt': 'x' });
   const jail = openJail(dir.path('ws'), way);
   const loop = 'while :; do echo y > "$0.new" && mv "$0.new" "$0"; done';

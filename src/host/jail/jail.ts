@@ -13,7 +13,7 @@ import { JailDir } from './jail-dir.ts';
 import { JailEntry } from './jail-entry.ts';
 import { JailFile } from './jail-file.ts';
 import { openAtOnceWithin, type OpenAtOnce } from './jail-open.ts';
-import { JailWay, type Spelling } from './resolve-path.ts';
+import { PathResolver, type Spelling } from './resolve-path.ts';
 import { canPinByDescriptor, pinByDescriptor } from './pin-by-descriptor.ts';
 import { pinByPath, realPath } from './pin-by-path.ts';
 import { pinShown } from './pin-shown.ts';
@@ -80,7 +80,7 @@ export class Jail {
   /** Prefix that makes a `relativePath` absolute. */
   readonly #prefix: string;
   readonly #isRelative: boolean;
-  readonly #way: JailWay;
+  readonly #resolver: PathResolver;
   /** Returns undefined where every path is resolved first. */
   readonly #callsToUse: () => SystemCalls | undefined;
   readonly #openAtOnce: OpenAtOnce;
@@ -98,7 +98,7 @@ export class Jail {
     const bounds = { ...boundsOf(isRelative ? roots[0]! : ('/' as ByteString), roots), isHidden, view };
     this.#prefix = prefixOf(bounds.start);
     this.#isRelative = isRelative;
-    this.#way = new JailWay(
+    this.#resolver = new PathResolver(
       pinWithin(bounds),
       isRelative
         ? { kind: spelling }
@@ -118,7 +118,7 @@ export class Jail {
 
   /** Opens a regular file for reading. */
   open(path: string): JailFile {
-    const parts = this.#way.parse(path);
+    const parts = this.#resolver.parse(path);
     return this.#openAtOnce({ parts, path, isClosed: this.isClosed }) ?? this.#openFound(parts, path);
   }
 
@@ -138,30 +138,30 @@ export class Jail {
   /** Reports `protected` instead of a reason that would reveal what a protected path is. */
   #pinFile(parts: string[], path: string): Pin {
     try {
-      return this.#way.pin(parts, path);
+      return this.#resolver.pin(parts, path);
     } catch (error) {
       const isTold = error instanceof HostError && error.reason !== 'missing';
-      if (isTold && this.#way.leadsThrough(this.isProtected, parts)) throw new HostError('protected', path);
+      if (isTold && this.#resolver.leadsThrough(this.isProtected, parts)) throw new HostError('protected', path);
       throw error;
     }
   }
 
   /** Pins a directory for listing. Protection does not apply: names in it may be listed, not read. */
   openDir(path: string): JailDir {
-    return JailDir.of(this.#way.pin(this.#way.parse(path), path), path);
+    return JailDir.of(this.#resolver.pin(this.#resolver.parse(path), path), path);
   }
 
   /** The entry that a write to the path changes: follows symlinks, also the last one. It need not exist. */
   target(path: string): JailEntry {
-    let parts = this.#way.parse(path);
+    let parts = this.#resolver.parse(path);
     for (let look = 0; look < LOOKS; look++) {
       const entry = this.#entry(parts, path);
       const isEnd = !entry.stat?.isSymbolicLink() || this.isProtected(entry.relativePath);
       if (isEnd) return this.#unlessProtected(parts, entry);
 
       entry.close();
-      parts = this.#way.namesOf(parts, path);
-      // Refuses a name that is not valid UTF-8: as text it would name another file.
+      parts = this.#resolver.namesOf(parts, path);
+      // A name that is not valid UTF-8 cannot be passed on as text: it would name another file.
       if (parts.some((name) => name.includes('\uFFFD'))) throw new HostError('invalid-name', path);
     }
     throw new HostError('dangling', path);
@@ -169,7 +169,7 @@ export class Jail {
 
   /** The entry that the path names: follows symlinks in parents, not the last one. */
   entry(path: string): JailEntry {
-    const parts = this.#way.parse(path);
+    const parts = this.#resolver.parse(path);
     return this.#unlessProtected(parts, this.#entry(parts, path));
   }
 
@@ -190,7 +190,7 @@ export class Jail {
 
   /** The absolute path with symlinks resolved as far as they exist, inside or not. For messages only. */
   tellTarget(path: string): string {
-    return this.#absolute(this.#way.lastNames(path).join('/'));
+    return this.#absolute(this.#resolver.lastNames(path).join('/'));
   }
 
   #absolute(relativePath: string): string {
@@ -210,10 +210,10 @@ export class Jail {
   /** Pins the deepest existing parent and returns the remaining names; pins a root itself. */
   #nearestParent(parts: string[], path: string): { pin: Pin; names: string[] } {
     try {
-      const { pin, depth } = this.#way.nearest(parts.slice(0, -1), path);
+      const { pin, depth } = this.#resolver.nearest(parts.slice(0, -1), path);
       return { pin, names: parts.slice(depth) };
     } catch (error) {
-      const pin = this.#way.pinIf(this.#isRoot, parts);
+      const pin = this.#resolver.pinIf(this.#isRoot, parts);
       if (!pin) throw error;
       return { pin, names: [] };
     }
@@ -235,7 +235,7 @@ export class Jail {
   #refuseProtected(parts: string[], relativePath: string, path: string): void {
     const isPlain = relativePath === '' || relativePath === parts.join('/');
     const isProtected = relativePath !== '' && this.isProtected(relativePath);
-    if (isProtected || (!isPlain && this.#way.leadsThrough(this.isProtected, parts))) {
+    if (isProtected || (!isPlain && this.#resolver.leadsThrough(this.isProtected, parts))) {
       throw new HostError('protected', path);
     }
   }

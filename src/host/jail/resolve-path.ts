@@ -21,7 +21,7 @@ export type Spelling =
   /** `from` is the base of relative paths, which are refused without it. `anywhere` pins inside and outside. */
   | { kind: 'absolute'; from?: string; anywhere: PinPath };
 
-export class JailWay {
+export class PathResolver {
   readonly #pinPath: PinPath;
   readonly #spelling: Spelling;
 

@@ -5,7 +5,7 @@ import type { FileAccess } from '../changes/file-access.ts';
 import { versionOf } from '../changes/jail-version.ts';
 import { TreeSum } from '../changes/tree-sum.ts';
 import { HostError } from '../host-error.ts';
-import { refuseProtectedBelow } from '../jail/jail-below.ts';
+import { refuseProtectedBelow } from '../jail/jail-tree-walk.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';
 import type { Jail } from '../jail/jail.ts';
 import { changedMeanwhile } from '../jail/pin.ts';

@@ -7,7 +7,7 @@ import { versionOf } from '../changes/jail-version.ts';
 import { PERMISSION_BITS } from '../changes/permissions.ts';
 import { stageBytes } from '../changes/stage.ts';
 import { HostError } from '../host-error.ts';
-import { refuseNamesBelow } from '../jail/names-below.ts';
+import { refuseNamesBelow } from '../jail/check-tree-names.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';
 import { fileState, lookedAt } from './open-record.ts';
 import { ABSENT, type FileState, type State } from './records.ts';

@@ -3,6 +3,6 @@ export { mcpHttp } from './http.ts';
 export { parseProfiles, UnknownProfile } from './profiles.ts';
 export { imagesIn, type ImageField } from './results.ts';
 export { shippedTools, type ShippedTools } from './shipped-tools.ts';
-export type { EarlyList } from './late-offer.ts';
+export type { EarlyList } from './lazy-tools.ts';
 export { serveMcpOnStdio } from './stdio.ts';
 export { toTools, type ToolProfile } from './tools.ts';

@@ -25,7 +25,7 @@ import {
 } from '#contract';
 import { Elicitation } from './elicitation.ts';
 import { KeptResults, RESULT_TEMPLATE } from './kept-results.ts';
-import { LateOffer, type EarlyList } from './late-offer.ts';
+import { LazyTools, type EarlyList } from './lazy-tools.ts';
 import type { Offer } from './offered-tools.ts';
 import { toFileResult, toTextResult, toToolFailure, toToolResult } from './results.ts';
 import { callerOf } from './session-caller.ts';
@@ -70,18 +70,18 @@ export function mcpServers(
 ): MakeServer {
   const kept = new KeptResults();
   const elicitation = new Elicitation();
-  const late = new LateOffer(connecting, { profile, early });
+  const lazyTools = new LazyTools(connecting, { profile, early });
   const metadata = { ...throughDoor('model'), ...(change !== undefined && boundTo(change)) };
   return (principal = makePrincipal('local', 'mcp'), session) => {
     const about = { name: 'workcell', title: 'Workcell', version };
     const server = new Server(about, { ...OFFERED, ...elicitation.options });
     const caller = callerOf(principal, { client: () => server.getClientVersion(), session });
     reportPresence(server, async (here) =>
-      (await late.reached()).bus.call('engine::callers::present', { here }, { caller: caller() }),
+      (await lazyTools.reached()).bus.call('engine::callers::present', { here }, { caller: caller() }),
     );
-    server.setRequestHandler('tools/list', ({ params }) => late.page(params?.cursor));
+    server.setRequestHandler('tools/list', ({ params }) => lazyTools.page(params?.cursor));
     server.setRequestHandler('tools/call', async ({ params }, context) => {
-      const { bus, offer } = await late.reach();
+      const { bus, offer } = await lazyTools.reach();
       const found = await offer.find(params.name);
       if ('problem' in found) throw invalid(found.problem);
 
@@ -115,7 +115,7 @@ export function mcpServers(
     value: unknown,
     { id, request, text }: { id: string; request: unknown; text: () => string | undefined },
   ): Promise<CallToolResult> {
-    const { bus, offer } = await late.reach();
+    const { bus, offer } = await lazyTools.reach();
     const isStructured = profile?.isStructured === true;
     const given = text();
     if (given !== undefined) return toTextResult(value, { text: given, kept, isStructured });

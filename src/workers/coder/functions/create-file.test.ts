@@ -3,7 +3,7 @@ import { existsSync, linkSync, lstatSync, readdirSync, readFileSync, statSync, s
 import { describe, expect, test } from 'vitest';
 
 import { versionOf } from '#host';
-import { failureOf, jailWays, run, type TempDir, tempDir } from '#testing';
+import { failureOf, jailModes, run, type TempDir, tempDir } from '#testing';
 import type { CoderConfig } from '../config.ts';
 import { openCoder } from '../worker.ts';
 import { createFile } from './create-file.ts';
@@ -11,7 +11,7 @@ import { createFile } from './create-file.ts';
 const text = (dir: TempDir, name: string) => readFileSync(dir.path(name), 'utf8');
 const modeOf = (dir: TempDir, name: string) => statSync(dir.path(name)).mode & 0o7777;
 
-describe.each(jailWays())('%s jail', (_, way) => {
+describe.each(jailModes())('%s jail', (_, way) => {
   const call = (dir: TempDir, payload: unknown) =>
     run(
       createFile,

@@ -3,14 +3,14 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
 import { versionOf } from '#host';
-import { failureOf, jailWays, run, type TempDir, tempDir } from '#testing';
+import { failureOf, jailModes, run, type TempDir, tempDir } from '#testing';
 import type { CoderConfig } from '../config.ts';
 import { openCoder } from '../worker.ts';
 import { deleteFile } from './delete-file.ts';
 
 const namesIn = (dir: TempDir, name: string) => readdirSync(dir.path(name), { recursive: true }).map(String).sort();
 
-describe.each(jailWays())('%s jail', (_, way) => {
+describe.each(jailModes())('%s jail', (_, way) => {
   const call = (dir: TempDir, payload: unknown) =>
     run(
       deleteFile,

@@ -2,12 +2,12 @@ import { utimesSync, writeFileSync } from 'node:fs';
 
 import { describe, expect, test } from 'vitest';
 
-import { jailWays, run, tempDir } from '#testing';
+import { jailModes, run, tempDir } from '#testing';
 import type { CoderConfig } from '../config.ts';
 import { openCoder } from '../worker.ts';
 import { listFolder } from './list-folder.ts';
 
-describe.each(jailWays())('%s jail', (_, way) => {
+describe.each(jailModes())('%s jail', (_, way) => {
   const list = (base_path: string, payload: object = {}, config: object = {}) =>
     run(
       listFolder,

@@ -3,14 +3,14 @@ import { utimesSync } from 'node:fs';
 
 import { describe, expect, test } from 'vitest';
 
-import { jailWays, run, tempDir } from '#testing';
+import { jailModes, run, tempDir } from '#testing';
 import type { CoderConfig } from '../config.ts';
 import { openCoder } from '../worker.ts';
 import { readFile } from './read-file.ts';
 
 const sha256 = (content: string | Uint8Array) => `sha256:${createHash('sha256').update(content).digest('hex')}`;
 
-describe.each(jailWays())('%s jail', (_, way) => {
+describe.each(jailModes())('%s jail', (_, way) => {
   const read = (base_path: string, path: string, config: object = {}) =>
     run(
       readFile,

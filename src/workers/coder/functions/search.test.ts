@@ -3,7 +3,7 @@ import { chmodSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
 import { announce } from '#contract';
-import { jailWays, run, tempDir } from '#testing';
+import { jailModes, run, tempDir } from '#testing';
 import type { CoderConfig } from '../config.ts';
 import { coder } from '../index.ts';
 import { openCoder } from '../worker.ts';
@@ -15,7 +15,7 @@ const lines = ({ content_matches }: Awaited<ReturnType<typeof find>>) =>
   content_matches.map(({ path, line, column, text }) => `${path}:${line}:${column}:${text}`);
 const paths = ({ path_matches }: Awaited<ReturnType<typeof find>>) => path_matches.map(({ path }) => path);
 
-describe.each(jailWays())('%s jail', (_, way) => {
+describe.each(jailModes())('%s jail', (_, way) => {
   const find = (base_path: string, payload: object) =>
     run(
       search,

@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { parseConfig, silentLog, type CallScope } from '#contract';
-import { jailWays, run, tempDir } from '#testing';
+import { jailModes, run, tempDir } from '#testing';
 import type { CoderConfig } from '../config.ts';
 import { coder, MAX_TREE_NODES, openCoder } from '../worker.ts';
 import { tree } from './tree.ts';
@@ -23,7 +23,7 @@ function spelled({ name, children, truncated }: Node): string {
 
 const below = (root: Node) => (root.children ?? []).map(spelled).join(' ');
 
-describe.each(jailWays())('%s jail', (_, way) => {
+describe.each(jailModes())('%s jail', (_, way) => {
   const open = (parsed: unknown, log: typeof silentLog) => openCoder(parsed as CoderConfig, log, undefined, way);
   const show = async (base_path: string, payload: object = {}, config: object = {}) =>
     (await run(tree, payload, { base_path, ...config }, { open })).root;

@@ -6,7 +6,7 @@ import { versionOf } from '#host';
 import {
   failureOf,
   insert,
-  jailWays,
+  jailModes,
   remove,
   replace,
   run,
@@ -163,7 +163,7 @@ test('the caps are inclusive, before and after the edit', async () => {
   expect(text(dir, 'full')).toBe('x'.repeat(4096));
 });
 
-describe.each(jailWays())('%s jail', (_, way) => {
+describe.each(jailModes())('%s jail', (_, way) => {
   const updateIn = async (dir: TempDir, path: string, ops: object[]) => {
     const config = { base_path: dir.path('ws'), fsync: true };
     const open = (parsed: unknown, log: Parameters<typeof openCoder>[1]) =>

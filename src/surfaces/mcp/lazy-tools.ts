@@ -19,7 +19,7 @@ interface Reached {
   readonly offer: Offer;
 }
 
-export class LateOffer {
+export class LazyTools {
   readonly #reached: Promise<Reached>;
   #early: EarlyList | undefined;
 

@@ -12,7 +12,7 @@ import type { SystemCalls } from '../system/system-calls.ts';
 import type { ByteString } from '../text/byte-string.ts';
 import { eachName } from '../walk/kernel-entries.ts';
 import { LIST_FLAGS } from '../walk/walk-dir-by-syscalls.ts';
-import { changeBelow, type BelowOptions } from './jail-below.ts';
+import { changeBelow, type BelowOptions } from './jail-tree-walk.ts';
 import type { JailEntry } from './jail-entry.ts';
 import { pathInside, type Pin } from './pin.ts';
 

@@ -16,7 +16,7 @@ interface Parts {
   calls: Pick<Calls, 'mayCall'>;
 }
 
-export class Offers {
+export class FunctionRegistration {
   readonly #parts: Parts;
 
   constructor(parts: Parts) {
