@@ -28,7 +28,7 @@ export interface Decision {
 export type NewDecision = Pick<Decision, 'host' | 'port' | 'verdict' | 'rule' | 'reason'>;
 
 /** A host that a command was refused, and why. */
-export interface RefusedPlace {
+export interface RefusedTarget {
   readonly host: string;
   readonly reason: string;
 }
@@ -44,7 +44,7 @@ export class EgressLog {
   readonly #decisions: Decision[] = [];
   readonly #live = new Map<Socket, Decision>();
   readonly #told = new Set<string>();
-  readonly #watches = new Set<Map<string, RefusedPlace>>();
+  readonly #watches = new Set<Map<string, RefusedTarget>>();
   readonly counts = { allowed: 0, refused: 0, failed: 0 };
   /** Bytes of closed connections. */
   readonly #moved = { sent: 0, received: 0 };
@@ -78,12 +78,12 @@ export class EgressLog {
   }
 
   /** Collects refusals from now on, each host once, until it is read. */
-  watchRefusals(): () => RefusedPlace[] {
-    const places = new Map<string, RefusedPlace>();
-    this.#watches.add(places);
+  watchRefusals(): () => RefusedTarget[] {
+    const targets = new Map<string, RefusedTarget>();
+    this.#watches.add(targets);
     return () => {
-      this.#watches.delete(places);
-      return [...places.values()];
+      this.#watches.delete(targets);
+      return [...targets.values()];
     };
   }
 
@@ -91,8 +91,8 @@ export class EgressLog {
   refuse({ host: asked, port, rule, reason }: Omit<NewDecision, 'verdict'>, advice: string): void {
     this.add({ host: asked, port, verdict: 'refused', rule, reason }, undefined, advice);
     const host = (port === 0 ? asked : `${asked}:${port}`).slice(0, MOST_TEXT);
-    for (const places of this.#watches) {
-      if (places.size < MOST_REFUSED) places.set(host, { host, reason: advice });
+    for (const targets of this.#watches) {
+      if (targets.size < MOST_REFUSED) targets.set(host, { host, reason: advice });
     }
   }
 
@@ -122,9 +122,9 @@ export class EgressLog {
   }
 
   #tell({ host, port, verdict, rule, reason }: Decision, advice?: string): void {
-    const place = `${verdict} ${host}:${port}`;
-    if (this.#told.has(place) || this.#told.size === MOST_LINES) return;
-    this.#told.add(place);
+    const line = `${verdict} ${host}:${port}`;
+    if (this.#told.has(line) || this.#told.size === MOST_LINES) return;
+    this.#told.add(line);
     const fields = { ...(this.#sandboxId && { sandbox: this.#sandboxId }), host, port, rule, reason };
     if (verdict === 'refused') this.#log.warn(`${this.#subject} was refused a connection`, { ...fields, why: advice });
     else this.#log.debug(`a connection of ${this.#subject} was ${verdict}`, fields);

@@ -54,7 +54,7 @@ export class Exit {
       socket.on('error', () => {}).once('close', () => this.#open.delete(socket));
       if (inTime.aborted) socket.destroy();
       socket.setTimeout(idleMs, () => socket.destroy());
-      log.add({ ...place(target), verdict: 'allowed', rule: verdict.rule, reason: null }, socket);
+      log.add({ ...logged(target), verdict: 'allowed', rule: verdict.rule, reason: null }, socket);
       return { socket, target };
     } catch (error) {
       throw this.#fail(target, new Refusal('unreachable', `${spelled(target)} does not answer`, null, error));
@@ -94,12 +94,12 @@ export class Exit {
   #refuse(target: Target, verdict: Verdict & { isAllowed: false }): Refusal {
     const { reason, rule } = verdict;
     const refusal = refusalOf(target, verdict, this.#options.policy);
-    this.#options.log.refuse({ ...place(target), rule, reason }, refusal.advice);
+    this.#options.log.refuse({ ...logged(target), rule, reason }, refusal.advice);
     return refusal;
   }
 
   #fail(target: Target, refusal: Refusal): Refusal {
-    this.#options.log.add({ ...place(target), verdict: 'failed', rule: null, reason: refusal.reason });
+    this.#options.log.add({ ...logged(target), verdict: 'failed', rule: null, reason: refusal.reason });
     return refusal;
   }
 }
@@ -109,4 +109,4 @@ export interface Opened {
   readonly target: Target;
 }
 
-const place = ({ host, port }: Target) => ({ host: hostText(host), port });
+const logged = ({ host, port }: Target) => ({ host: hostText(host), port });

@@ -49,13 +49,13 @@ export class Refusal extends Error {
 }
 
 export function refusalOf(target: Target, verdict: Verdict & { isAllowed: false }, policy: EgressPolicy): Refusal {
-  const place = spelled(target);
+  const hostPort = spelled(target);
   const { allowKey } = policy;
   const [list] = allowKey.split(' ');
-  const byOperator = `The operator can add "${place}" to ${allowKey} in the configuration.`;
+  const byOperator = `The operator can add "${hostPort}" to ${allowKey} in the configuration.`;
   switch (verdict.reason) {
     case 'denied':
-      return new Refusal('denied', `${list!.replace('allow', 'deny')} lists ${place} by "${verdict.rule}"`);
+      return new Refusal('denied', `${list!.replace('allow', 'deny')} lists ${hostPort} by "${verdict.rule}"`);
     case 'not_public':
       return new Refusal(
         'not_public',
@@ -65,8 +65,8 @@ export function refusalOf(target: Target, verdict: Verdict & { isAllowed: false 
     case 'not_allowed':
       return new Refusal(
         'not_allowed',
-        `${list} does not list ${place}`,
-        policy.isWithinCeiling(target) ? `Create the sandbox with "${place}" in egress.allow.` : byOperator,
+        `${list} does not list ${hostPort}`,
+        policy.isWithinCeiling(target) ? `Create the sandbox with "${hostPort}" in egress.allow.` : byOperator,
       );
   }
 }

@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 import type { Log } from '#contract';
-import type { OnHost, RefusedPlace } from '#egress';
+import type { OnHost, RefusedTarget } from '#egress';
 import { isListening, type Launch, type MountedLayer } from '#host';
 import { buildPrograms, type Programs } from './build-launcher.ts';
 import { FenceError } from './fence-error.ts';
@@ -87,7 +87,7 @@ export class Fence {
   }
 
   /** Collects hosts that commands were refused from now on, until it is read. */
-  watchRefusals(): () => Promise<RefusedPlace[]> {
+  watchRefusals(): () => Promise<RefusedTarget[]> {
     const watching = this.#opening?.then(({ wayOut }) => wayOut?.watchRefusals());
     return async () => (await watching?.catch(() => undefined))?.() ?? [];
   }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { Log } from '#contract';
-import { EgressPolicy, EgressProxy, proxyEnv, rulesOf, type OnHost, type RefusedPlace } from '#egress';
+import { EgressPolicy, EgressProxy, proxyEnv, rulesOf, type OnHost, type RefusedTarget } from '#egress';
 import type { HostRegistries } from './registries.ts';
 
 export interface EgressRules {
@@ -59,7 +59,7 @@ export class WayOut {
   }
 
   /** Collects refusals from now on, each host once, until it is read. */
-  watchRefusals(): () => RefusedPlace[] {
+  watchRefusals(): () => RefusedTarget[] {
     return this.#proxy.log.watchRefusals();
   }
 

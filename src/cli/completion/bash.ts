@@ -1,8 +1,8 @@
 /** The completion script for bash. */
-import type { Place, Takes } from './spec.ts';
+import type { CommandNode, Takes } from './spec.ts';
 
-export function bashScript(places: readonly Place[]): string {
-  const known = places.filter(({ path }) => path !== '').map(({ path }) => JSON.stringify(path));
+export function bashScript(nodes: readonly CommandNode[]): string {
+  const known = nodes.filter(({ path }) => path !== '').map(({ path }) => JSON.stringify(path));
   return `# Completion of workcell for bash: source <(workcell completion bash)
 _workcell() {
   local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} path='' words='' flags='' i
@@ -19,10 +19,10 @@ _workcell() {
     [[ \${COMP_WORDS[i]} == -- ]] && return
   done
   case "$path $prev" in
-${[...valueLines(places, 'file', 'COMPREPLY=($(compgen -f -- "$cur")); return'), ...valueLines(places, 'directory', 'COMPREPLY=($(compgen -d -- "$cur")); return'), ...valueLines(places, 'word', 'compopt +o default; return')].join('\n')}
+${[...valueLines(nodes, 'file', 'COMPREPLY=($(compgen -f -- "$cur")); return'), ...valueLines(nodes, 'directory', 'COMPREPLY=($(compgen -d -- "$cur")); return'), ...valueLines(nodes, 'word', 'compopt +o default; return')].join('\n')}
   esac
   case $path in
-${places.map(placeLine).join('\n')}
+${nodes.map(nodeLine).join('\n')}
   esac
   if [[ $cur == -* ]]; then
     COMPREPLY=($(compgen -W "$flags" -- "$cur"))
@@ -35,8 +35,8 @@ complete -o default -F _workcell workcell
 }
 
 /** One line for all options that take such a value, if there are any. */
-function valueLines(places: readonly Place[], takes: Takes, does: string): string[] {
-  const patterns = places.flatMap(({ path, options }) =>
+function valueLines(nodes: readonly CommandNode[], takes: Takes, does: string): string[] {
+  const patterns = nodes.flatMap(({ path, options }) =>
     options
       .filter((option) => option.takes === takes)
       .flatMap(({ long, short }) => [`--${long}`, ...(short ? [`-${short}`] : [])])
@@ -45,7 +45,7 @@ function valueLines(places: readonly Place[], takes: Takes, does: string): strin
   return patterns.length === 0 ? [] : [`    ${patterns.join('|')}) ${does} ;;`];
 }
 
-function placeLine({ path, next, options, hasFiles }: Place): string {
+function nodeLine({ path, next, options, hasFiles }: CommandNode): string {
   const words = next.map(({ word }) => word).join(' ');
   const flags = options.map(({ long }) => `--${long}`).join(' ');
   // Offers no files where none may follow.

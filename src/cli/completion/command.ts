@@ -4,7 +4,7 @@ import { UsageError, type Command } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { bashScript } from './bash.ts';
 import { fishScript } from './fish.ts';
-import { placesOf } from './spec.ts';
+import { commandNodes } from './spec.ts';
 import { zshScript } from './zsh.ts';
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
@@ -28,7 +28,7 @@ export const completion: Command = {
     }
     // Loaded here: the list of commands has this one in it.
     const { allCommands } = await import('../commands/index.ts');
-    process.stdout.write(SCRIPTS[shell](placesOf(await allCommands())));
+    process.stdout.write(SCRIPTS[shell](commandNodes(await allCommands())));
     return EXIT.ok;
   },
 };

@@ -1,28 +1,28 @@
 /** The completion script for fish. */
-import type { CompletedOption, Place } from './spec.ts';
+import type { CompletedOption, CommandNode } from './spec.ts';
 
-export function fishScript(places: readonly Place[]): string {
-  const known = places.filter(({ path }) => path !== '').map(({ path }) => quoted(path));
+export function fishScript(nodes: readonly CommandNode[]): string {
+  const known = nodes.filter(({ path }) => path !== '').map(({ path }) => quoted(path));
   return `# Completion of workcell for fish: workcell completion fish | source
-function __workcell_place
-  set -l place
+function __workcell_typed
+  set -l typed
   for word in (commandline -opc)[2..-1]
-    contains -- "$place$word" ${known.join(' ')}
+    contains -- "$typed$word" ${known.join(' ')}
     or break
-    set place "$place$word "
+    set typed "$typed$word "
   end
-  string trim -- "$place"
+  string trim -- "$typed"
 end
 function __workcell_is
   # After -- comes the command line of another program.
   not contains -- -- (commandline -opc)
-  and test "$(__workcell_place)" = "$argv[1]"
+  and test "$(__workcell_typed)" = "$argv[1]"
 end
-${places.flatMap(placeLines).join('\n')}
+${nodes.flatMap(nodeLines).join('\n')}
 `;
 }
 
-function placeLines({ path, next, options, hasFiles }: Place): string[] {
+function nodeLines({ path, next, options, hasFiles }: CommandNode): string[] {
   const start = `complete -c workcell -n ${quoted(`__workcell_is ${quoted(path)}`)}`;
   return [
     ...(hasFiles ? [] : [`${start} -f`]),

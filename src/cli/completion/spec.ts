@@ -13,7 +13,7 @@ export interface CompletedOption {
 }
 
 /** What may follow these words: more words, or options. */
-export interface Place {
+export interface CommandNode {
   /** The words before, joined by blanks; empty for `workcell` alone. */
   path: string;
   next: { word: string; says: string }[];
@@ -24,29 +24,29 @@ export interface Place {
 
 const FILES = /\b(FILE|PATH|ARCHIVE|LOCAL|local|file|path|archive)\b/;
 
-export function placesOf(commands: readonly Command[]): Place[] {
-  const places = new Map<string, Place>();
-  const placeAt = (path: string): Place => {
-    const known = places.get(path) ?? { path, next: [], options: [], hasFiles: false };
-    places.set(path, known);
+export function commandNodes(commands: readonly Command[]): CommandNode[] {
+  const nodes = new Map<string, CommandNode>();
+  const nodeAt = (path: string): CommandNode => {
+    const known = nodes.get(path) ?? { path, next: [], options: [], hasFiles: false };
+    nodes.set(path, known);
     return known;
   };
   for (const command of commands) {
     for (const name of [command.name, ...(command.aliases ?? [])]) {
       const words = name.split(' ');
       for (const [at, word] of words.entries()) {
-        const { next } = placeAt(words.slice(0, at).join(' '));
+        const { next } = nodeAt(words.slice(0, at).join(' '));
         const isWhole = at === words.length - 1;
         const known = next.find((one) => one.word === word);
         if (!known) next.push({ word, says: isWhole ? visible(command.summary) : `Commands of ${word}.` });
         else if (isWhole) known.says = visible(command.summary);
       }
-      const place = placeAt(name);
-      place.options = Object.entries({ ...command.options, help: commandHelpOption }).map(completed);
-      place.hasFiles = FILES.test(command.usage ?? '');
+      const node = nodeAt(name);
+      node.options = Object.entries({ ...command.options, help: commandHelpOption }).map(completed);
+      node.hasFiles = FILES.test(command.usage ?? '');
     }
   }
-  return [...places.values()];
+  return [...nodes.values()];
 }
 
 function completed([long, spec]: [string, OptionSpec]): CompletedOption {

@@ -1,36 +1,36 @@
 /** The completion script for zsh. */
-import type { CompletedOption, Place } from './spec.ts';
+import type { CompletedOption, CommandNode } from './spec.ts';
 
 const VALUE = { file: ':file:_files', directory: ':directory:_files -/', word: ':value: ' } as const;
 
-export function zshScript(places: readonly Place[]): string {
+export function zshScript(nodes: readonly CommandNode[]): string {
   return `#compdef workcell
 # Completion of workcell for zsh: source <(workcell completion zsh), after compinit.
 _workcell() {
-  local place='' longer
+  local typed='' longer
   local -a next
   integer at=1
   while (( at + 1 < CURRENT )); do
-    longer="\${place:+$place }\${words[at+1]}"
+    longer="\${typed:+$typed }\${words[at+1]}"
     case $longer in
-      (${places
+      (${nodes
         .filter(({ path }) => path !== '')
         .map(({ path }) => quoted(path))
-        .join('|')}) place=$longer; (( at++ )) ;;
+        .join('|')}) typed=$longer; (( at++ )) ;;
       (*) break ;;
     esac
   done
   shift $(( at - 1 )) words
   (( CURRENT -= at - 1 ))
-  case $place in
-${places.map(placeLines).join('\n')}
+  case $typed in
+${nodes.map(nodeLines).join('\n')}
   esac
 }
 if [[ $funcstack[1] == _workcell ]]; then _workcell "$@"; else compdef _workcell workcell; fi
 `;
 }
 
-function placeLines({ path, next, options, hasFiles }: Place): string {
+function nodeLines({ path, next, options, hasFiles }: CommandNode): string {
   const words = next.map(({ word, says }) => `      ${quoted(`${word}:${says}`)}`).join('\n');
   const described = next.length === 0 ? [] : [`next=(\n${words}\n    )`, `_describe -t commands command next`];
   const flags = options.map(optionSpec).map((spec) => `      ${spec}`);

@@ -5,7 +5,7 @@
  * `fix` is the next request, ready to send; `fix_note` says what to do where there is none.
  */
 import { defineErrors, type ErrorRow, type Failure } from '#contract';
-import type { RefusedPlace } from '#egress';
+import type { RefusedTarget } from '#egress';
 import { handlerFailure, type ErrorBody } from '#protocol';
 
 type Kind = 'validation' | 'config' | 'internal' | 'transient' | 'execution' | 'filesystem' | 'platform';
@@ -30,7 +30,7 @@ export interface PartialOutput {
   stderr: string;
   stdout_truncated: boolean;
   stderr_truncated: boolean;
-  egress_refused?: RefusedPlace[];
+  egress_refused?: RefusedTarget[];
   /** All of it went through the channel of the caller. */
   streamed?: true;
 }

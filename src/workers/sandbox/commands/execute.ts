@@ -7,7 +7,7 @@
 import { z } from 'zod';
 
 import { wire, type CallScope } from '#contract';
-import type { RefusedPlace } from '#egress';
+import type { RefusedTarget } from '#egress';
 import { Execution, type ExecutionResult } from '#host';
 import { runLive, type BackgroundJob } from '#job-functions';
 import type { ChannelRef } from '#protocol';
@@ -86,7 +86,7 @@ export async function execute(
   const { signal } = scope;
   const timeoutMs = isFollowed && wanted.timeoutMs === null ? undefined : effectiveMs;
   const limits = { stdin, maxOutputBytes: MAX_OUTPUT_BYTES, timeoutMs, signal };
-  let refused: RefusedPlace[] = [];
+  let refused: RefusedTarget[] = [];
   const running = sandbox.executing(async () => {
     if (effectiveMs === 0) return { result: NO_TIME };
     const asked = { argv, place: 'guest' as const, group: sandbox.facts.id, output, backgroundAfterMs };
@@ -123,11 +123,11 @@ interface Asked {
   askedMs: number;
   /** The timeout as capped by the configuration. */
   effectiveMs: number;
-  refused: RefusedPlace[];
+  refused: RefusedTarget[];
   streamed: { streamed?: true };
 }
 
-const refusedField = (refused: RefusedPlace[]) => (refused.length > 0 ? { egress_refused: refused } : {});
+const refusedField = (refused: RefusedTarget[]) => (refused.length > 0 ? { egress_refused: refused } : {});
 
 /** The answer for a command that became a job: its output so far. */
 function toJobReply({ execution, job }: { execution: Execution; job: BackgroundJob }) {
