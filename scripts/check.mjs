@@ -12,6 +12,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { defaultBackend } from './backends.mjs';
 import { closingLine } from './closing-line.mjs';
 
 /** `lint` reports errors of types too: checking them once more with `tsc` is for the full run. */
@@ -65,7 +66,7 @@ async function strongestBackend() {
   const { isOk, output } = await run('node scripts/strongest-backend.mjs');
   if (isOk) return output.trim().split('\n').at(-1);
   console.log(output);
-  return 'namespaces';
+  return defaultBackend;
 }
 
 /** One after another: each uses several processors when they are idle. */

@@ -7,10 +7,11 @@
  * else. It runs before any package of npm is there, so it imports nothing but Node.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-const BACKENDS = new URL('../src/workers/sandbox/backends/', import.meta.url);
+import { backends, commonNeeds } from './backends.mjs';
+
 /** Any of the programs will do; the package brings the first. */
 const ONLY_TO_TEST = [
   { programs: ['gcc'], package: 'gcc', for: 'the attacks on the sandbox' },
@@ -32,10 +33,7 @@ if (process.platform === 'linux' && missing.length > 0) install(missing);
 
 /** What every backend needs, and the rest for those that are wanted. */
 function needsOf(isWanted) {
-  const read = (path) => JSON.parse(readFileSync(new URL(path, BACKENDS), 'utf8'));
-  const paths = readdirSync(BACKENDS).map((folder) => `${folder}/backend.json`);
-  const backends = paths.filter((path) => existsSync(new URL(path, BACKENDS))).map(read);
-  const rows = [...read('needs.json'), ...backends.filter(isWanted).flatMap(({ needs }) => needs)];
+  const rows = [...commonNeeds, ...backends.filter(isWanted).flatMap(({ needs }) => needs)];
   return rows.filter(({ arch = process.arch }) => arch === process.arch);
 }
 

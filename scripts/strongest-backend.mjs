@@ -2,13 +2,14 @@
  * Prints the name of the backend that makes the strongest sandboxes here: `npm test` runs the cases of sandboxes on that one.
  *
  * A backend is there when a machine of it started, which the build in `dist` finds out as it would for a user. Where none
- * is, the answer is namespaces, whose tests say why they are skipped.
+ * is, the answer is the default one, whose tests say why they are skipped.
  */
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 import { silentLog } from '../dist/contract/index.js';
 import { sandbox } from '../dist/workers/sandbox/index.js';
+import { defaultBackend } from './backends.mjs';
 
 /** Where src/testing/qemu.ts has its kernel too. */
 const cacheDir = fileURLToPath(new URL('../node_modules/.cache/workcell-qemu', import.meta.url));
@@ -21,7 +22,7 @@ try {
   const { backend } = await context.backends.choose(AbortSignal.timeout(60_000));
   console.log(backend.name);
 } catch {
-  console.log('namespaces');
+  console.log(defaultBackend);
 } finally {
   await sandbox.close(context);
 }
