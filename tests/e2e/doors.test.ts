@@ -1,18 +1,20 @@
 /**
- * The same through every door, by two clients at once: the caller of a call, its changes, protected files, and the end of
- * a job in a sandbox.
+ * The same through every door, by two clients at once: the caller of a call, its changes and events, what a policy denies,
+ * protected files, and the end of a job in a sandbox.
  */
+import { existsSync } from 'node:fs';
+
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { availableWorkers, parseEntries, startWorkcell, type RunningWorkcell } from '#assembly';
 import { connect } from '#client';
-import { silentLog, type CallError } from '#contract';
+import { silentLog, type CallError, type CallEvent } from '#contract';
 import { toToolName, toUrlPath, type Change } from '#protocol';
-import { CASE_PATIENCE_MS, IMAGE_PATIENCE_MS, mcpClient, rounds, sandboxConfig, tempDir, whyNoSandbox } from '#testing';
-import type { TempDir } from '#testing';
+import { CASE_PATIENCE_MS, IMAGE_PATIENCE_MS, mcpClient, rounds, sandboxConfig, tempDir } from '#testing';
+import { teller, whyNoSandbox, withEnoughTime, type TempDir } from '#testing';
 import { runCli } from '../../src/testing/cli.ts';
 import { Peer } from '../security/peer-socket.ts';
-import { openClient, stdioTransport, textOf } from './support/mcp.ts';
+import { httpTransport, openClient, stdioTransport, textOf } from './support/mcp.ts';
 
 vi.setConfig({ testTimeout: 2 * CASE_PATIENCE_MS, hookTimeout: IMAGE_PATIENCE_MS });
 const whyNot = await whyNoSandbox(['python']);
@@ -27,12 +29,27 @@ const bearer = (client: ClientName) => ({ Authorization: `Bearer ${tokenOf(clien
 interface Client extends AsyncDisposable {
   /** The result as JSON, or the text of the failure. */
   call(id: string, payload: object): Promise<string>;
+  /** Messages of the events of a call, in order. */
+  events(id: string, payload: object): Promise<string[]>;
 }
 
 interface Door {
   open(client: ClientName, url: string): Promise<Client>;
   /** Name of the caller in lists. */
   caller(client: ClientName): RegExp;
+}
+
+const messageOf = (event: unknown) => String((event as { message?: string }).message);
+/** Those of an MCP client, as progress. */
+async function progressOf(
+  client: Awaited<ReturnType<typeof openClient>>,
+  id: string,
+  payload: object,
+): Promise<string[]> {
+  const heard: string[] = [];
+  const call = { name: toToolName(id), arguments: { ...payload } };
+  await client.callTool(call, { onprogress: (progress) => heard.push(messageOf(progress)) });
+  return heard;
 }
 
 const named = (client: ClientName) => new RegExp(`^${client} \\(${CLIENTS[client]}\\)$`);
@@ -46,25 +63,46 @@ const DOORS: Record<string, Door> = {
           (result) => JSON.stringify(result),
           (error: unknown) => `${(error as CallError).code}: ${(error as CallError).message}`,
         );
-      return { call, [Symbol.asyncDispose]: async () => bus.close() };
+      const events = async (id: string, payload: object) => {
+        const heard: CallEvent[] = [];
+        await bus.call(id, payload, { onEvent: (event) => heard.push(event) });
+        return heard.map(messageOf);
+      };
+      return { call, events, [Symbol.asyncDispose]: async () => bus.close() };
     },
     caller: named,
   },
   HTTP: {
     async open(client, url) {
-      const call = async (id: string, payload: object) => {
-        const headers = { 'Content-Type': 'application/json', 'User-Agent': `${client}/1`, ...bearer(client) };
+      const call = async (id: string, payload: object, accept = 'application/json') => {
+        const own = { Accept: accept, 'User-Agent': `${client}/1`, ...bearer(client) };
+        const headers = { 'Content-Type': 'application/json', ...own };
         const init = { method: 'POST', headers, body: JSON.stringify(payload) };
         return (await fetch(`${url.replace('ws', 'http')}/functions/${toUrlPath(id)}`, init)).text();
       };
-      return { call, async [Symbol.asyncDispose]() {} };
+      const events = async (id: string, payload: object) => {
+        const text = await call(id, payload, 'text/event-stream');
+        return [...text.matchAll(/^event: progress\n(?:id: .*\n)?data: (.*)$/gm)].map(([, data]) =>
+          messageOf(JSON.parse(data!)),
+        );
+      };
+      return { call, events, async [Symbol.asyncDispose]() {} };
     },
     caller: named,
   },
   MCP: {
     async open(name, url) {
       const client = await mcpClient(url, { name, version: '1' }, bearer(name));
-      return { call: (id, payload) => client.call(toToolName(id), payload), async [Symbol.asyncDispose]() {} };
+      const reporting = await openClient(
+        httpTransport(url.replace('ws', 'http'), undefined, bearer(name)),
+        'legacy',
+        name,
+      );
+      return {
+        call: (id, payload) => client.call(toToolName(id), payload),
+        events: (id, payload) => progressOf(reporting, id, payload),
+        [Symbol.asyncDispose]: () => reporting[Symbol.asyncDispose](),
+      };
     },
     caller: (client) => new RegExp(`^${client} #\\d+ \\(${CLIENTS[client]}\\)$`),
   },
@@ -76,18 +114,29 @@ const DOORS: Record<string, Door> = {
         const result = await client.callTool({ name: toToolName(id), arguments: { ...payload } });
         return result.structuredContent ? JSON.stringify(result.structuredContent) : textOf(result);
       };
-      return { call, [Symbol.asyncDispose]: () => client[Symbol.asyncDispose]() };
+      const events = (id: string, payload: object) => progressOf(client, id, payload);
+      return { call, events, [Symbol.asyncDispose]: () => client[Symbol.asyncDispose]() };
     },
     caller: named,
   },
   CLI: {
     async open(client, url) {
-      const call = async (id: string, payload: object) => {
+      const run = (id: string, payload: object, ...more: string[]) => {
         const address = ['--url', url, '--token', tokenOf(client)];
-        const { stdout, stderr } = await runCli(['call', id, '--json', JSON.stringify(payload), ...address]);
+        return runCli(['call', id, '--json', JSON.stringify(payload), ...address, ...more]);
+      };
+      const call = async (id: string, payload: object) => {
+        const { stdout, stderr } = await run(id, payload);
         return stdout || stderr;
       };
-      return { call, async [Symbol.asyncDispose]() {} };
+      const events = async (id: string, payload: object) => {
+        const { stderr } = await run(id, payload, '--events');
+        return stderr
+          .trim()
+          .split('\n')
+          .map((line) => messageOf(JSON.parse(line)));
+      };
+      return { call, events, async [Symbol.asyncDispose]() {} };
     },
     caller: (client) => new RegExp(`^workcell-cli:\\d+ \\(${CLIENTS[client]}\\)$`),
   },
@@ -105,7 +154,11 @@ beforeAll(async () => {
     { name: 'shell', config: { allowlist: ['sh'] } },
     ...(whyNot === undefined ? [{ name: 'iii-sandbox', config: sandboxConfig() }] : []),
   ];
-  const entries = parseEntries(JSON.stringify({ workers }), availableWorkers, { workspace: dir.root });
+  const entries = [
+    // As an app denies it.
+    { def: teller, config: {}, denial: { functions: ['filesystem::rm'], permissions: [], risks: [] } },
+    ...parseEntries(JSON.stringify({ workers }), availableWorkers, { workspace: dir.root }),
+  ];
   cell = await startWorkcell({ host: '127.0.0.1', port: 0, entries, tokens: TOKENS, log: silentLog });
   page = await Peer.dial(cell.url, { origin: cell.url.replace('ws', 'http'), headers: bearer('alpha') });
   await page.call('engine::calls::watch');
@@ -177,6 +230,33 @@ describe.each(Object.entries(DOORS))('%s', (name, door) => {
     await expectWritten('filesystem::write', (who) => `${who} ${name}.txt`);
   });
 
+  test('what an app denies is refused to both, also where another function calls it', async () => {
+    const path = `${dir.root}/readme.md`;
+    const nested = { id: 'filesystem::rm', payload: { path } };
+    const replies = await both(async (client) => [
+      await client.call('filesystem::rm', { path }),
+      await client.call('teller::ask', nested),
+    ]);
+    for (const reply of replies.flat()) expect(reply).toMatch(/forbidden|not found|no tool/);
+    expect(existsSync(path)).toBe(true);
+  });
+
+  test('each hears the events of its own call', async () => {
+    const counted = { alpha: 2, beta: 3 };
+    const untilLast = async (client: Client, who: ClientName, everyMs: number) => {
+      const messages = await client.events('teller::count', { to: counted[who], everyMs });
+      // An MCP client drops the one that comes with the result.
+      return messages.filter((message) => message !== `at ${counted[who]}`);
+    };
+    // MCP does not send a line that follows another too soon.
+    const heard = await withEnoughTime(
+      [name.startsWith('MCP') ? 300 : 0, 2_000],
+      (everyMs) => both((client, who) => untilLast(client, who, everyMs)),
+      (seen) => seen.flat().length === 3,
+    );
+    expect(heard).toEqual([['at 1'], ['at 1', 'at 2']]);
+  });
+
   test('a protected file is not there', async () => {
     const path = `${dir.root}/.env`;
     const asked: [string, object][] = [
@@ -230,4 +310,28 @@ describe.each(Object.entries(DOORS))('%s', (name, door) => {
       }
     });
   });
+});
+
+test('two clients of mcp --tools have each their own tools, also behind another function', async () => {
+  const open = (who: ClientName, own: string) => {
+    const words = ['--structured', '--url', cell.url, '--token', tokenOf(who), '--tools', `teller::ask,${own}`];
+    return openClient(stdioTransport({}, ...words), 'legacy', who);
+  };
+  await using alpha = await open('alpha', 'coder::tree');
+  await using beta = await open('beta', 'filesystem::ls');
+  const outcomes = await Promise.all(
+    [alpha, beta].map(async (client) => {
+      const { tools } = await client.listTools();
+      const ask = async (id: string) => textOf(await client.callTool({ name: 'teller_ask', arguments: { id } }));
+      return [tools.map(({ name }) => name), await ask('coder::tree'), await ask('filesystem::ls')];
+    }),
+  );
+  const [served, refused] = [
+    expect.stringContaining('readme.md') as string,
+    expect.stringContaining('forbidden') as string,
+  ];
+  expect(outcomes).toEqual([
+    [['coder_tree', 'teller_ask'], served, refused],
+    [['filesystem_ls', 'teller_ask'], refused, served],
+  ]);
 });

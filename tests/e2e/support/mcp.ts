@@ -23,8 +23,12 @@ export function stdioTransport(
 }
 
 /** A running engine at `http://host:port`. */
-export function httpTransport(address: string, query = '?profile=all'): Transport {
-  return new StreamableHTTPClientTransport(new URL(`${address}/mcp${query}`));
+export function httpTransport(
+  address: string,
+  query = '?profile=all',
+  headers: Record<string, string> = {},
+): Transport {
+  return new StreamableHTTPClientTransport(new URL(`${address}/mcp${query}`), { requestInit: { headers } });
 }
 
 export async function openClient(
