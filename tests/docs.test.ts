@@ -47,10 +47,13 @@ test('no page names a folder of a developer’s machine', () => {
 });
 
 test('no page counts what grows with the product', () => {
-  const growing =
-    /\b(\d+|two|three|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|sixteen) (functions|tools|actions|error codes|file operations|file functions)\b/i;
+  const number =
+    /\d+|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(thir|four|fif|six|seven|eigh|nine)teen|(twen|thir|for|fif|six|seven|eigh|nine)ty/;
+  const grown = /functions|tools|actions|error codes|file operations|file functions|languages|patterns|programs that/;
+  const growing = new RegExp(`\\b(${number.source}) (${grown.source})\\b`, 'i');
   const counted = pages
-    .filter((page) => page !== 'CHANGELOG.md')
+    // A log by date, like the decisions.
+    .filter((page) => page !== 'CHANGELOG.md' && !page.startsWith('docs/decisions/'))
     .flatMap((page) =>
       readFileSync(join(ROOT, page), 'utf8')
         .split('\n')
