@@ -7,11 +7,13 @@ const MAX_GIVEN_MS = 1000;
 
 export class GiveWay {
   readonly #readers: Int32Array;
+  readonly #maxGivenMs: number;
   #givenMs = 0;
 
   /** Shared with the main thread, which counts the searches in it. */
-  constructor(readers: Int32Array) {
+  constructor(readers: Int32Array, maxGivenMs = MAX_GIVEN_MS) {
     this.#readers = readers;
+    this.#maxGivenMs = maxGivenMs;
   }
 
   /** Total time paused. */
@@ -22,7 +24,7 @@ export class GiveWay {
   /** Waits until there is no such search, or until the total pause reaches its limit. */
   give(): void {
     for (let count = Atomics.load(this.#readers, 0); count > 0; count = Atomics.load(this.#readers, 0)) {
-      const leftMs = MAX_GIVEN_MS - this.#givenMs;
+      const leftMs = this.#maxGivenMs - this.#givenMs;
       if (leftMs <= 0) return;
       const startedMs = performance.now();
       Atomics.wait(this.#readers, 0, count, leftMs);

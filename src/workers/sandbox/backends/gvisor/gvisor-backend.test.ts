@@ -39,17 +39,6 @@ describe.skipIf(whyNot !== undefined)(`sandbox.P11 gvisor${whyNot === undefined 
     });
   });
 
-  test('memory that is held back costs the host little, and what a command takes is counted', async () => {
-    await using machine = await startMachine(backend, { ...shape, memoryMb: 128 });
-    const idle = await machine.instance.usage();
-    if (!idle) return;
-    expect(idle.memoryBytes).toBeLessThan(100 * 2 ** 20);
-    await machine.sh('head -c 50000000 /dev/zero > /dev/shm/f');
-    const used = await machine.instance.usage();
-    expect(used!.memoryBytes - idle.memoryBytes).toBeGreaterThan(45e6);
-    expect(used!.diskBytes).toBeLessThan(2 ** 20);
-  });
-
   test('commands that together want more memory than there is do not get it, and others start again after', async () => {
     await using machine = await startMachine(backend, { ...shape, memoryMb: 64 });
     // Each doubles a text up to 64 MiB and keeps it.
@@ -59,7 +48,6 @@ describe.skipIf(whyNot !== undefined)(`sandbox.P11 gvisor${whyNot === undefined 
     // The first command may still find no memory left; the next one finds some.
     await machine.sh('true');
     expect((await machine.sh('echo alive')).stdout).toBe('alive');
-    expect((await machine.instance.usage())?.memoryBytes ?? 0).toBeLessThan(400 * 2 ** 20);
   }, 120_000);
 
   test('as a runsc that is none it says so', async () => {
