@@ -7,6 +7,9 @@ import { expect, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const pages = markdownFiles(ROOT);
+const SOURCES = ['src', 'tests', 'bench', 'scripts', 'console/src', 'examples'];
+/** Files that CONTRIBUTING.md has its readers write. */
+const TO_WRITE = /^src\/(workers\/coder\/functions\/count-lines|workers\/sandbox\/backends\/plain\/|surfaces\/lines\/)/;
 
 test.each(pages)('every relative link of %s leads to a file', (page) => {
   const text = readFileSync(join(ROOT, page), 'utf8').replace(/```[\s\S]*?```/g, '');
@@ -22,23 +25,23 @@ test('every file that SPECIFICATION.md names exists', () => {
   expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
 });
 
-test('every file and folder that ARCHITECTURE.md names exists', () => {
-  const text = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8');
-  const named = [...text.matchAll(/`([\w./{},*<>-]+)`/g)].map(([, path]) => path!);
-  const paths = named.filter((path) => /\/|\.tsx?$/.test(path) && !path.startsWith('workcell/'));
-  expect(paths.length).toBeGreaterThan(100);
-  const all = ['src', 'console', 'docs', 'scripts', 'tests'].flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((path) => `/${folder}/${path}`),
+test('every source file that a page names exists', () => {
+  // Logs by date name what was there then.
+  const current = pages.filter((page) => page !== 'CHANGELOG.md' && !page.startsWith('docs/decisions/'));
+  const files = SOURCES.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => `/${folder}/${name}`),
   );
-  // A name alone is a file beside the one before it.
-  const isThere = (path: string) => {
-    const wanted = path.replace(/\/$/, '').replace(/<\w+>/g, '*').replaceAll('.', '\\.');
-    const pattern = new RegExp(
-      `/${wanted.replaceAll('*', '[^/]+').replace(/\{([^}]*)\}/g, (_, each: string) => `(${each.replaceAll(',', '|')})`)}$`,
-    );
-    return all.some((one) => pattern.test(one));
-  };
-  expect(paths.filter((path) => !isThere(path))).toEqual([]);
+  /** Pages name a file from the root, or by the end of its path. */
+  const exists = (name: string) => files.some((file) => file.endsWith(`/${name.replace(/\/$/, '')}`));
+  const named = current.flatMap((page) => {
+    const text = readFileSync(join(ROOT, page), 'utf8').replace(/```[\s\S]*?```/g, '');
+    return [...text.matchAll(/`((?:[\w@-][\w@.-]*\/)+(?:[\w.-]+\.(?:tsx?|mjs|[ch]|css))?)`/g)]
+      .map(([, name]) => name!)
+      .filter((name) => /\.\w+$/.test(name) || SOURCES.some((folder) => name.startsWith(`${folder}/`)))
+      .map((name) => ({ page, name }));
+  });
+  expect(named.length).toBeGreaterThan(300);
+  expect(named.filter(({ name }) => !exists(name) && !TO_WRITE.test(name))).toEqual([]);
 });
 
 test('no page names a folder of a developer’s machine', () => {
