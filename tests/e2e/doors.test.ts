@@ -10,8 +10,18 @@ import { availableWorkers, parseEntries, startWorkcell, type RunningWorkcell } f
 import { connect } from '#client';
 import { silentLog, type CallError, type CallEvent } from '#contract';
 import { toToolName, toUrlPath, type Change } from '#protocol';
-import { CASE_PATIENCE_MS, IMAGE_PATIENCE_MS, mcpClient, rounds, sandboxConfig, tempDir } from '#testing';
-import { teller, whyNoSandbox, withEnoughTime, type TempDir } from '#testing';
+import {
+  CASE_PATIENCE_MS,
+  IMAGE_PATIENCE_MS,
+  mcpClient,
+  rounds,
+  sandboxConfig,
+  teller,
+  tempDir,
+  whyNoSandbox,
+  withEnoughTime,
+  type TempDir,
+} from '#testing';
 import { runCli } from '../../src/testing/cli.ts';
 import { Peer } from '../security/peer-socket.ts';
 import { httpTransport, openClient, stdioTransport, textOf } from './support/mcp.ts';
