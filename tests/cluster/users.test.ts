@@ -16,7 +16,7 @@ const config = (dir: TempDir, ...words: string[]) => runCli(['cluster', 'config'
 const seedOf = (dir: TempDir, file: string) => readFileSync(dir.path(file), 'utf8');
 
 describe('workcell cluster config', () => {
-  test('cluster.P40 prints the users, and writes a seed that only its owner reads for each node', async () => {
+  test('cluster.P50 prints the users, and writes a seed that only its owner reads for each node', async () => {
     await using dir = await tempDir({ 'seeds/': '' });
     const made = await config(dir, '--nodes', 'a,b', '--doors', 'a', '--out', 'seeds');
     expect([made.code, made.stderr]).toEqual([0, '']);
@@ -29,7 +29,7 @@ describe('workcell cluster config', () => {
     expect(made.stdout).toMatch(/# a: door and host\n *{ nkey: U[^]*# b: host\n *{ nkey: U/);
   });
 
-  test('cluster.P40 with a seed that exists nothing is written', async () => {
+  test('cluster.P50 with a seed that exists nothing is written', async () => {
     await using dir = await tempDir({ 'seeds/a.nk': 'in use\n' });
     const { code, stdout, stderr } = await config(dir, '--nodes', 'new,a', '--out', 'seeds');
     expect([code, stdout, stderr]).toEqual([
@@ -55,7 +55,7 @@ describe('workcell cluster config', () => {
 });
 
 describe.skipIf(NO_NATS)('start with a seed (needs nats-server)', () => {
-  test('cluster.P41 a key that the server does not know is refused with exit 2', async () => {
+  test('cluster.P51 a key that the server does not know is refused with exit 2', async () => {
     const [known, unknown] = await Promise.all([makeUsers('default', A), makeUsers('default', A)]);
     const files = { 'known.nk': known.seeds.get('a')!, 'unknown.nk': unknown.seeds.get('a')! };
     await using dir = await tempDir({ ...files, 'work/': '' });
@@ -72,7 +72,7 @@ describe.skipIf(NO_NATS)('start with a seed (needs nats-server)', () => {
     expect(node.stdout).toMatch(/^ {2}cluster {4}default as a \(1 node\)$/m);
   });
 
-  test.runIf(isFull)('cluster.P41 without a server start goes on by itself, and joins when one answers', async () => {
+  test.runIf(isFull)('cluster.P51 without a server start goes on by itself, and joins when one answers', async () => {
     await using dir = await tempDir({ 'a.txt': 'here' });
     await using nats = await NatsServers.start();
     await nats.kill(0);

@@ -16,7 +16,7 @@ function nodeWith(files: Partial<ClusterSettings>, workspace?: string): ClusterN
   return new ClusterNode(settings, { drainMs: 0, log: silentLog, workspace });
 }
 
-test('cluster.X40 a key, a certificate or an authority where agents write is refused; elsewhere it is taken', async () => {
+test('cluster.X50 a key, a certificate or an authority where agents write is refused; elsewhere it is taken', async () => {
   await using dir = await tempDir({
     'etc/seed': 'seed',
     'etc/link': { symlink: '../desk/seed' },
@@ -44,7 +44,7 @@ test('cluster.X40 a key, a certificate or an authority where agents write is ref
   expect(() => node.workers(given(dir.path('etc')))).toThrow(expect.objectContaining({ code: CODE }));
 });
 
-test('cluster.X40 start exits 2 and says what to do with the file', async () => {
+test('cluster.X50 start exits 2 and says what to do with the file', async () => {
   await using dir = await tempDir({ 'node.nk': 'seed' });
   const env = { WORKCELL_CLUSTER: 'nats://127.0.0.1:1', WORKCELL_CLUSTER_NKEY: dir.path('node.nk') };
   const { code, stderr } = await runCli(['start', '--port', '0', '--workspace', dir.root], { env });
