@@ -19,7 +19,7 @@ import { LostNodes } from './members/lost-nodes.ts';
 import { Members } from './members/members.ts';
 import type { Peer } from './members/peer.ts';
 import { answerTaken, refuseTaken } from './members/refuse-taken.ts';
-import { Seat } from './members/seat.ts';
+import type { Seat } from './members/seat.ts';
 import type { ClusterSettings } from './settings.ts';
 import { AskSchema, MAX_ASK_BYTES } from './wire/ask.ts';
 import { BeatSchema, showsSame } from './wire/beat.ts';
@@ -30,11 +30,9 @@ import { senderOf, Subjects, unheardCall, type Address, type ToNode } from './wi
 
 const MAX_KEPT_CALL_BYTES = 64 * 1024 * 1024;
 
-interface ClusterParts {
-  version: string;
+export interface ClusterParts {
   log: Log;
-  /** The seat, when workers opened with it before. */
-  seat?: Seat;
+  seat: Seat;
 }
 
 export class Cluster implements Elsewhere {
@@ -60,8 +58,8 @@ export class Cluster implements Elsewhere {
   #seating: Promise<void> | undefined;
   #hasJoined = false;
 
-  constructor(engine: Engine, settings: ClusterSettings, { version, log, seat }: ClusterParts) {
-    this.seat = seat ?? new Seat(settings, version);
+  constructor(engine: Engine, settings: ClusterSettings, { log, seat }: ClusterParts) {
+    this.seat = seat;
     this.#engine = engine;
     this.#settings = settings;
     this.#log = log;
@@ -110,6 +108,7 @@ export class Cluster implements Elsewhere {
     } catch (error) {
       await this.#wire.close();
       throw error;
+      this.#members.loseAll('stopping');
     }
     this.#engine.onFunctionsChanged(() => {
       if (this.#own.update(this.#sharedFunctions())) this.#beat();

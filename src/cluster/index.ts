@@ -1,5 +1,6 @@
 /** Many engines as one cluster, over NATS. Loaded only by a node: everything else runs without it. */
-export { Cluster } from './cluster.ts';
+export type { Cluster } from './cluster.ts';
+export { joinCluster } from './join-cluster.ts';
 export { Seat } from './members/seat.ts';
 export { makeUsers } from './make-users.ts';
 export { probeCluster, type ClusterProbe } from './probe.ts';

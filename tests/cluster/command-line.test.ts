@@ -61,7 +61,14 @@ describe.skipIf(NO_NATS)('two nodes by the command line (needs nats-server)', ()
 
   beforeAll(async () => {
     [nats, dir] = await Promise.all([NatsServers.start(), tempDir({ 'a.txt': 'from the host', 'door/': '' })]);
-    const cluster = { servers: nats.urls, node: 'host-1', roles: ['host'], share: ['coder'], as: ['projectx'] };
+    const cluster = {
+      servers: nats.urls,
+      name: 'prod',
+      node: 'host-1',
+      roles: ['host'],
+      share: ['coder'],
+      as: ['projectx'],
+    };
     const workers = [{ name: 'coder' }];
     await writeFile(
       dir.path('door/host.yaml'),
@@ -69,7 +76,7 @@ describe.skipIf(NO_NATS)('two nodes by the command line (needs nats-server)', ()
     );
     const start = (...words: string[]) => startCli(['start', '--port', '0', ...words], { env: WATCHED });
     [door, host] = await Promise.all([
-      start('--cluster', nats.urls[0]!, '--node', 'door-1', '--workspace', dir.path('door')),
+      start('--cluster', nats.urls[0]!, '--cluster-name', 'prod', '--node', 'door-1', '--workspace', dir.path('door')),
       // The command line wins over the file.
       start('--config', dir.path('door/host.yaml'), '--workspace', dir.root, '--share', 'coder,shell::exec_bg'),
     ]);
@@ -88,7 +95,7 @@ describe.skipIf(NO_NATS)('two nodes by the command line (needs nats-server)', ()
   }
 
   test('start says which cluster it joined', () => {
-    expect(door.stdout).toMatch(/^ {2}cluster {4}default as door-1 \(\d nodes?\)$/m);
+    expect(door.stdout).toMatch(/^ {2}cluster {4}prod as door-1 \(\d nodes?\)$/m);
     expect(door.stderr).toContain(NATS_MODULE);
   });
 

@@ -1,4 +1,4 @@
-/** Nodes that may not join: another has their name, or the id that begins the ids of its sandboxes. */
+/** Nodes that may not join: another has their name or their id, or their server is too small; and clusters side by side. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { makeUsers } from '#cluster';
@@ -6,7 +6,7 @@ import { silentLog } from '#contract';
 import { rounds, tempDir, type TempDir } from '#testing';
 import { NatsServers, NO_NATS } from '../../src/testing/nats.ts';
 import { CutNetwork } from './support/cut.ts';
-import { startNode, untilKnown, type TestNode } from './support/nodes.ts';
+import { addWorker, startNode, untilKnown, type NodeOptions, type TestNode } from './support/nodes.ts';
 
 const isFull = rounds(0, 1, 1) > 0;
 
@@ -61,18 +61,40 @@ describe.skipIf(NO_NATS)('nodes that may not join (needs nats-server)', () => {
     );
   });
 
-  test('cluster.X27 a node that drew the id of another is refused before it announces anything; the next draw joins', async () => {
-    for (const { name, id } of [host.cluster.self, door.cluster.self]) {
-      await unnoticed(`id of ${name}`, () =>
-        expect(startHost('other', { id })).rejects.toMatchObject({
+  test('cluster.X27 a node that drew the id of another draws again before it announces anything', async () => {
+    const draws = [host.cluster.self.id, door.cluster.self.id, '600df00d'];
+    const before = names();
+    const running = door.bus.call('work::once', { key: 'drawn', ms: 500 }, { namespace: 'host' });
+    await expect.poll(() => host.ran.get('drawn')).toBe(1);
+    await using other = await startHost('other', { draw: () => draws.shift()! });
+    expect(await running).toEqual({ key: 'drawn', by: 'host' });
+    await untilKnown(door, 'other');
+    expect(names()).toEqual([...before, 'other 600df00d']);
+    expect(await door.bus.call('work::once', { key: 'o1' }, { namespace: 'other' })).toEqual({
+      key: 'o1',
+      by: 'other',
+    });
+    expect((await other.bus.createChannel()).reader.channel_id.slice(0, 8)).toBe('600df00d');
+  });
+
+  test('cluster.X27 it is refused when a sandbox or a channel has the id already, and when every draw is taken', async () => {
+    const { name, id } = host.cluster.self;
+    const report = { places: 0, starting: 0, living: 1, max: 1, memory_free_mb: 0, images: [] };
+    const uses: [number, NodeOptions['onSeat']][] = [
+      [1, (_, engine) => void engine.channels.create()],
+      [1, (seat) => void seat.offer(() => report)],
+      [5, () => {}],
+    ];
+    for (const [most, onSeat] of uses) {
+      let draws = 0;
+      await unnoticed(`taken ${uses.findIndex((use) => use[1] === onSeat)}`, () =>
+        expect(startHost('other', { draw: () => (draws++, id), onSeat })).rejects.toMatchObject({
           code: 'node_id_taken',
           message: `node ${name} of this cluster has the id ${id}, too: start again for another id`,
         }),
       );
+      expect(draws).toBe(most);
     }
-    await using other = await startHost('other');
-    await untilKnown(door, 'other');
-    expect(other.cluster.self.id).not.toBe(host.cluster.self.id);
   });
 
   test.runIf(isFull)('cluster.X27 one that hears of NATS after its start stays out, and works by itself', async () => {
@@ -87,5 +109,42 @@ describe.skipIf(NO_NATS)('nodes that may not join (needs nats-server)', () => {
     });
     expect(late.cluster.isUp).toBe(false);
     expect(await late.bus.call('work::once', { key: 'own' })).toEqual({ key: 'own', by: 'other' });
+  });
+});
+
+describe.skipIf(NO_NATS)('servers and clusters (needs nats-server)', () => {
+  test('cluster.X34 a server that accepts no message of the size of a piece is refused, with its limit', async () => {
+    await using nats = await NatsServers.start({ extra: 'max_payload: 65536' });
+    const [address] = nats.urls.map((url) => url.replace('nats://', ''));
+    await expect(startNode(nats.urls, 'a')).rejects.toMatchObject({
+      name: 'ConfigError',
+      message: `the NATS server at ${address} accepts messages of 65536 bytes: set its max_payload to at least 528384`,
+    });
+  });
+
+  test('cluster.P31 nodes of another cluster at the same server are not seen, also under the same name', async () => {
+    await using nats = await NatsServers.start();
+    const join = (cluster: string, name: string) =>
+      startNode(nats.urls, name, { cluster, aliases: [`${cluster}-only`] });
+    await using blue = await join('blue', 'one');
+    await using other = await join('blue', 'two');
+    await using green = await join('green', 'one');
+    await using last = await join('green', 'three');
+    await addWorker(blue.engine, { 'paint::mix': () => 'blue' });
+    await addWorker(last.engine, { 'paint::mix': () => 'green' });
+    await Promise.all([untilKnown(blue, 'two'), untilKnown(other, 'one'), untilKnown(green, 'three')]);
+    const names = ({ cluster }: TestNode) => cluster.nodes().map(({ name }) => name);
+    expect([blue, other, green, last].map((node) => names(node).toSorted().join())).toEqual([
+      ...['one,two', 'one,two'],
+      ...['one,three', 'one,three'],
+    ]);
+    const mix = ({ bus }: TestNode) => bus.call('paint::mix').catch(() => 'none');
+    await expect.poll(() => Promise.all([other, green].map(mix))).toEqual(['blue', 'green']);
+    for (const namespace of ['two', 'blue-only']) {
+      const call = green.bus.call('work::once', { key: 'x' }, { namespace });
+      await expect(call).rejects.toMatchObject({ code: 'function_not_found' });
+    }
+    expect(await green.bus.call('work::once', { key: 'g' }, { namespace: 'three' })).toEqual({ key: 'g', by: 'three' });
+    expect([blue, other].map(({ ran }) => ran.size)).toEqual([0, 0]);
   });
 });

@@ -1,9 +1,9 @@
 /** The node that `start` runs: joins before it is ready, and drains before it leaves. Loaded only with --cluster. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { isWithinReach, type RunningWorkcell, type WorkerEntry } from '#assembly';
-import { Cluster, Seat, type ClusterSettings } from '#cluster';
-import { ConfigError, type Log } from '#contract';
+import type { RunningWorkcell, WorkerEntry } from '#assembly';
+import { joinCluster, Seat, type Cluster, type ClusterSettings } from '#cluster';
+import type { Log } from '#contract';
 import { version } from '#version';
 import { onFleet, sandbox } from '#workers/sandbox';
 import { untilSignal } from '../until-signal.ts';
@@ -59,10 +59,8 @@ export class ClusterNode {
   /** Closes the Workcell when it may not join. */
   async join(workcell: RunningWorkcell): Promise<void> {
     const { log } = this.#options;
-    const cluster = new Cluster(workcell.engine, this.#settings, { version, log, seat: this.seat });
     try {
-      await cluster.join();
-      this.#cluster = cluster;
+      this.#cluster = await joinCluster(workcell.engine, this.#settings, { log, seat: this.seat });
     } catch (error) {
       await workcell.close();
       throw error;

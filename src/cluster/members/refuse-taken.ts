@@ -11,6 +11,7 @@ import { readAs, toBytes } from '../wire/json.ts';
 import { NotPermitted, type Wire } from '../wire/nats.ts';
 import type { Address, Subjects } from '../wire/subjects.ts';
 
+export const ID_TAKEN = 'node_id_taken';
 const MAX_ANSWER_BYTES = 1_024;
 /** The answer of a node; `taken_by` is absent when no node that it knows has the id. */
 const AnswerSchema = z.object({ taken_by: z.string().max(64).optional() });
@@ -42,7 +43,7 @@ export async function refuseTaken({ wire, subjects, self }: Asking): Promise<voi
   const holder = id && readAs(AnswerSchema, id, MAX_ANSWER_BYTES)?.taken_by;
   if (holder === undefined) return;
   throw new ConfigError(`node ${holder} of this cluster has the id ${self.id}, too: start again for another id`, {
-    code: 'node_id_taken',
+    code: ID_TAKEN,
   });
 }
 

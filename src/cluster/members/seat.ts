@@ -14,6 +14,11 @@ import { HostList } from './host-list.ts';
 import type { LostNodes } from './lost-nodes.ts';
 import type { Peer } from './peer.ts';
 
+export interface SeatOptions {
+  /** Of ids; 8 hex digits each. */
+  draw?: () => string;
+}
+
 /** What a report says beside the settings. */
 type Current = Pick<Beat, 'every_ms' | 'conn' | 'catalogue' | 'url'>;
 
@@ -23,8 +28,9 @@ interface Others {
 }
 
 export class Seat implements Fleet {
-  readonly self: Address;
   isDraining = false;
+  #self: Address;
+  readonly #draw: () => string;
   readonly #settings: ClusterSettings;
   readonly #version: string;
   readonly #joinedAtMs = Date.now();
@@ -32,10 +38,23 @@ export class Seat implements Fleet {
   #report: (() => SandboxReport) | undefined;
   #others: Others | undefined;
 
-  constructor(settings: ClusterSettings, version: string, id = randomBytes(4).toString('hex')) {
+  constructor(settings: ClusterSettings, version: string, { draw = randomId }: SeatOptions = {}) {
     this.#settings = settings;
     this.#version = version;
-    this.self = { name: settings.node, id };
+    this.#draw = draw;
+    this.#self = { name: settings.node, id: draw() };
+  }
+
+  get self(): Address {
+    return this.#self;
+  }
+
+  /** Another id, while no sandbox has the former one in its own. Returns whether it has another. */
+  drawAgain(): boolean {
+    if (this.sandboxCount > 0) return false;
+    this.#hosts.remove(this.#self.id);
+    this.#self = { name: this.#self.name, id: this.#draw() };
+    return true;
   }
 
   /** From now on the seat can list the other nodes. */
@@ -111,4 +130,8 @@ export class Seat implements Fleet {
       sandboxes: this.#report?.(),
     };
   }
+}
+
+function randomId(): string {
+  return randomBytes(4).toString('hex');
 }

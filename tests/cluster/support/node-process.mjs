@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-import { Cluster, ClusterSettingsSchema } from '../../../dist/cluster/index.js';
+import { ClusterSettingsSchema, joinCluster, Seat } from '../../../dist/cluster/index.js';
 import { connect } from '../../../dist/client/index.js';
 import { Engine } from '../../../dist/engine/index.js';
 
@@ -37,8 +37,7 @@ link.send({ type: 'invokefunction', function_id: 'engine::workers::register', ac
 link.send({ type: 'registerfunction', id: 'work::once' });
 
 const settings = ClusterSettingsSchema.parse({ servers: servers.split(','), node, share: ['work'] });
-const cluster = new Cluster(engine, settings, { version: '0', log });
-await cluster.join();
+const cluster = await joinCluster(engine, settings, { log, seat: new Seat(settings, '0') });
 const bus = await connect(engine.dialer(), { name: 'caller' });
 
 /** On the clock that all processes of this machine share. */

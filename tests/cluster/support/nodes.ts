@@ -1,7 +1,7 @@
 /** Nodes in this process, over a real NATS server, with functions that count how often each call ran. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { Cluster, ClusterSettingsSchema, Seat, type ClusterSettings } from '#cluster';
+import { ClusterSettingsSchema, joinCluster, Seat, type Cluster, type ClusterSettings } from '#cluster';
 import { connect, type Connection } from '#client';
 import { silentLog } from '#contract';
 import { Engine } from '#engine';
@@ -55,11 +55,20 @@ export async function addWorker(
   return link;
 }
 
+export interface NodeOptions extends EngineOptions {
+  /** Instead of a random one. */
+  id?: string;
+  /** The ids that it draws. */
+  draw?: () => string;
+  /** Called before it joins. */
+  onSeat?: (seat: Seat, engine: Engine) => void;
+}
+
 export async function startNode(
   servers: readonly string[],
   node: string,
   settings: Partial<ClusterSettings> = {},
-  { id, ...options }: EngineOptions & { id?: string } = {},
+  { id, draw = id === undefined ? undefined : () => id, onSeat, ...options }: NodeOptions = {},
 ): Promise<TestNode> {
   const engine = new Engine(options);
   const ran = new Map<string, number>();
@@ -88,11 +97,9 @@ export async function startNode(
     { scope: 'host', onCancel: (call) => void cancelled.push(call) },
   );
   const parsed = ClusterSettingsSchema.parse({ servers: [...servers], node, share: ['work'], ...settings });
-  const cluster = new Cluster(engine, parsed, {
-    ...{ version: '0', log: options.log ?? silentLog },
-    seat: new Seat(parsed, '0', id),
-  });
-  await cluster.join();
+  const seat = new Seat(parsed, '0', draw && { draw });
+  onSeat?.(seat, engine);
+  const cluster = await joinCluster(engine, parsed, { log: options.log ?? silentLog, seat });
   const bus = await connect(engine.dialer(), { name: 'caller' });
   return {
     ...{ engine, cluster, bus, ran, cancelled, callers },

@@ -1,6 +1,6 @@
 /** A node with the role `door` alone, as `start --role door` makes it: the functions of sandboxes, which hosts serve. */
 import { connect } from '#client';
-import { Cluster, ClusterSettingsSchema, Seat } from '#cluster';
+import { ClusterSettingsSchema, joinCluster, Seat } from '#cluster';
 import { silentLog } from '#contract';
 import { Engine, startServer } from '#engine';
 import { onFleet, sandbox } from '#workers/sandbox';
@@ -14,7 +14,7 @@ const { url } = await startServer(engine, { host: '127.0.0.1', port: 0 });
 const seat = new Seat(settings, '0');
 const { front } = onFleet(sandbox, seat);
 (await connect(engine.dialer(), { name: 'iii-sandbox' })).serve({ def: front, context: {} });
-await new Cluster(engine, settings, { version: '0', log: silentLog, seat }).join();
+await joinCluster(engine, settings, { log: silentLog, seat });
 
 serveParent({ url }, () => {
   const { user, system } = process.cpuUsage();
