@@ -24,7 +24,7 @@ import type { ClusterSettings } from './settings.ts';
 import { AskSchema, MAX_ASK_BYTES } from './wire/ask.ts';
 import { BeatSchema, showsSame } from './wire/beat.ts';
 import { Bodies } from './wire/bodies.ts';
-import { readAs, toBytes } from './wire/json.ts';
+import { readAs, toBytes, whyUnreadable } from './wire/json.ts';
 import { Wire, type Message } from './wire/nats.ts';
 import { senderOf, Subjects, unheardCall, type Address, type ToNode } from './wire/subjects.ts';
 
@@ -52,6 +52,8 @@ export class Cluster implements Elsewhere {
   readonly #directory: Directory;
   readonly #channels: FarChannels;
   readonly #timers: NodeJS.Timeout[] = [];
+  /** Names of nodes whose reports cannot be read. */
+  readonly #unreadable = new Set<string>();
   #lastTickMs = performance.now();
   /** Whether no other node has its name or its id; until then it announces nothing. */
   #isSeated = false;
@@ -99,19 +101,19 @@ export class Cluster implements Elsewhere {
   async join(): Promise<void> {
     this.#engine.join(this);
     this.#engine.channels.join(this.self.id, (ref) => this.#channels.find(ref));
-    this.#own.update(this.#sharedFunctions());
+    this.#updateOwn();
     this.#subscribe();
     try {
       await this.#wire.open();
       await this.#seating;
       this.#hasJoined = true;
     } catch (error) {
+      this.#members.loseAll('stopping');
       await this.#wire.close();
       throw error;
-      this.#members.loseAll('stopping');
     }
     this.#engine.onFunctionsChanged(() => {
-      if (this.#own.update(this.#sharedFunctions())) this.#beat();
+      if (this.#updateOwn()) this.#beat();
     });
     this.#timers.push(setInterval(() => this.#tick(), limits.TICK_MS).unref());
     this.#beat();
@@ -152,6 +154,18 @@ export class Cluster implements Elsewhere {
 
   #sharedFunctions() {
     return this.#engine.functions.filter((fn) => this.isShared(fn));
+  }
+
+  /** Returns whether what this node announces changed. */
+  #updateOwn(): boolean {
+    const before = this.#own.omitted;
+    const hasChanged = this.#own.update(this.#sharedFunctions());
+    const { omitted } = this.#own;
+    if (omitted > 0 && omitted !== before)
+      this.#log.warn('functions of this node are not announced to others: it has too many', {
+        ...{ functions: omitted, most: limits.MAX_FUNCTIONS, most_bytes: limits.MAX_BLOCK_BYTES },
+      });
+    return hasChanged;
   }
 
   #subscribe(): void {
@@ -247,14 +261,24 @@ export class Cluster implements Elsewhere {
 
   #takeBeat({ subject, data }: Message): void {
     const from = senderOf(subject);
+    if (!from || from.id === this.self.id) return;
     const beat = readAs(BeatSchema, data, limits.MAX_BEAT_BYTES);
-    const heard = from && beat && from.id !== this.self.id ? this.#members.report(from, beat) : undefined;
-    if (!heard || !beat) return;
+    if (!beat) return this.#warnOfBeat(from, data);
+    const heard = this.#members.report(from, beat);
+    if (!heard) return;
     const { peer, former } = heard;
     if (!former || !showsSame(former, beat)) this.#engine.nodesChanged();
     if (!former) this.#beat();
     else if (former.conn !== beat.conn) void this.#questions.ask(peer, { isUrgent: true });
     if (beat.catalogue !== undefined && former?.catalogue !== beat.catalogue) void this.#catalogues.read(peer);
+  }
+
+  /** Once for each sender: a node of another version would fill the log. */
+  #warnOfBeat({ name }: Address, data: Uint8Array): void {
+    if (this.#unreadable.has(name) || this.#unreadable.size >= limits.MAX_PEERS) return;
+    this.#unreadable.add(name);
+    const why = whyUnreadable(BeatSchema, data, limits.MAX_BEAT_BYTES);
+    this.#log.warn('a report of a node cannot be read; this node does not see it', { node: name, why });
   }
 
   #forget(peer: Peer): void {

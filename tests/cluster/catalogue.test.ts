@@ -1,6 +1,7 @@
 /** The functions of all nodes as one list: how it grows and shrinks, what stands in it, and which of two claims serves. */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 
+import { silentLog } from '#contract';
 import type { Link } from '#protocol';
 import { rounds } from '#testing';
 import { NatsServers, NO_NATS } from '../../src/testing/nats.ts';
@@ -74,6 +75,19 @@ describe.skipIf(NO_NATS)('the functions of a cluster (needs nats-server)', () =>
     await late[Symbol.asyncDispose]();
     await expect.poll(() => counts(nodes)).toEqual(nodes.map(() => left.length));
     expect(await idsOf(nodes[1]!, { prefix: 'many::' })).toEqual(left);
+  });
+
+  test('cluster.P32 a node with more than others read announces what fits, and logs how many it omits', async () => {
+    const warnings: object[] = [];
+    const log = { ...silentLog, warn: (_: string, fields?: object) => void warnings.push(fields ?? {}) };
+    await using big = await startNode(nats.urls, 'big', {}, { log });
+    const large = { description: 'x'.repeat(1_000_000), metadata: { workcell: { scope: 'one' } } };
+    const worker = await serve(big, { 'big::first': () => 'big' });
+    for (let at = 0; at < 9; at++) worker.send({ type: 'registerfunction', id: `big::f${at}`, ...large });
+    await expect.poll(() => warnings).toMatchObject([{ functions: 1, most: 10_000, most_bytes: 8 * 1024 * 1024 }]);
+    await expect.poll(() => idsOf(nodes[0]!, { prefix: 'big::' })).toContain('big::f7');
+    expect(await idsOf(nodes[0]!, { prefix: 'big::' })).not.toContain('big::f8');
+    expect(await nodes[0]!.bus.call('big::first')).toBe('big');
   });
 
   test('cluster.P26 a list without a namespace has what is called by its id, one of a node what that node shares', async () => {

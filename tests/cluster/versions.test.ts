@@ -2,6 +2,7 @@
 import { connect as dial, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { silentLog } from '#contract';
 import { NatsServers, NO_NATS } from '../../src/testing/nats.ts';
 import { startNode, type TestNode } from './support/nodes.ts';
 
@@ -20,9 +21,11 @@ describe.skipIf(NO_NATS)('versions of nodes (needs nats-server)', () => {
   let nats: NatsServers;
   let a: TestNode;
   let other: NatsConnection;
+  const warnings: object[] = [];
   beforeAll(async () => {
     nats = await NatsServers.start();
-    a = await startNode(nats.urls, 'a');
+    const warn = (text: string, fields?: object) => void warnings.push({ text, ...fields });
+    a = await startNode(nats.urls, 'a', {}, { log: { ...silentLog, warn } });
     other = await dial({ servers: nats.urls });
   });
   afterAll(async () => {
@@ -55,5 +58,28 @@ describe.skipIf(NO_NATS)('versions of nodes (needs nats-server)', () => {
     publish(`${to}.wish.newer.0000aaac`, { of: 'a kind that this version does not know' });
     await other.flush();
     expect(await a.bus.call('work::once', { key: 'still' })).toEqual({ key: 'still', by: 'a' });
+  });
+
+  test('cluster.X35 a report that cannot be read is logged once for each sender, with the reason', async () => {
+    warnings.length = 0;
+    const beats: [string, string][] = [
+      ['later', JSON.stringify({ ...BEAT, v: 7 })],
+      ['loud', JSON.stringify({ ...BEAT, every_ms: 5 })],
+      ['wide', JSON.stringify({ ...BEAT, version: 'x'.repeat(9_000) })],
+      ['odd', '{"v":1,'],
+    ];
+    for (const round of [1, 2, 3]) {
+      for (const [name, beat] of beats) other.publish(`wc1.default.all.beat.${name}.0000bbb${round}`, beat);
+    }
+    publish('wc1.default.all.beat.last.0000bbbb', BEAT);
+    await expect.poll(names).toContain('last');
+    const text = 'a report of a node cannot be read; this node does not see it';
+    expect(warnings).toEqual([
+      { text, node: 'later', why: 'v: Invalid input: expected 1' },
+      { text, node: 'loud', why: 'every_ms: Too small: expected number to be >=100' },
+      { text, node: 'wide', why: expect.stringMatching(/^it has 9\d{3} bytes; the limit is 8192$/) },
+      { text, node: 'odd', why: 'it is not JSON' },
+    ]);
+    expect(names().filter((name) => beats.some(([unread]) => unread === name))).toEqual([]);
   });
 });

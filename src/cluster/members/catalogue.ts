@@ -11,7 +11,7 @@ import type { Scope } from '#contract';
 import { isBuiltIn, type RegisteredFunction } from '#engine';
 import { KeptJsonSchema } from '#protocol';
 import { MAX_BLOCK_BYTES, MAX_FUNCTIONS } from '../limits.ts';
-import { readAs, toBytes } from '../wire/json.ts';
+import { readAs } from '../wire/json.ts';
 import type { Address } from '../wire/subjects.ts';
 import { scopeOf, ScopeSchema } from './scope.ts';
 
@@ -25,9 +25,10 @@ const FunctionSchema = z.object({
   metadata: kept,
 });
 const FunctionsSchema = z.array(FunctionSchema).max(MAX_FUNCTIONS);
+const MOST_WORKERS = 1_000;
 const ListSchema = z
   .array(z.object({ scope: ScopeSchema, namespace: z.string().max(512), since_ms: z.number(), functions: hash }))
-  .max(1_000);
+  .max(MOST_WORKERS);
 
 export type AnnouncedFunction = z.output<typeof FunctionSchema>;
 
@@ -43,24 +44,25 @@ export interface AnnouncedWorker {
 /** What this node announces. */
 export class OwnCatalogue {
   hash: string | undefined;
+  /** Functions that had no room: other nodes refuse a catalogue beyond their limits as a whole. */
+  omitted = 0;
   #blocks = new Map<string, Uint8Array>();
 
   /** Returns whether it changed. */
   update(functions: readonly RegisteredFunction[]): boolean {
     const blocks = new Map<string, Uint8Array>();
-    const put = (value: unknown): string => {
-      const text = toBytes(value);
+    const put = (json: string): string => {
+      const text = Buffer.from(json);
       const name = hashOf(text);
       blocks.set(name, text);
       return name;
     };
-    const rows = [...groupByWorker(functions).values()].map(({ functions: list, ...row }) => ({
-      ...row,
-      functions: put(list),
-    }));
+    const { groups, omitted } = groupByWorker(functions);
+    const rows = groups.map(({ texts, ...row }) => ({ ...row, functions: put(`[${texts.join(',')}]`) }));
     const former = this.hash;
-    this.hash = put(rows);
+    this.hash = put(JSON.stringify(rows));
     this.#blocks = blocks;
+    this.omitted = omitted;
     return this.hash !== former;
   }
 
@@ -69,30 +71,40 @@ export class OwnCatalogue {
   }
 }
 
-function groupByWorker(functions: readonly RegisteredFunction[]): Map<string, Group> {
+/** By worker, the earliest functions first, up to what other nodes read of one. */
+function groupByWorker(functions: readonly RegisteredFunction[]): { groups: Group[]; omitted: number } {
   const groups = new Map<string, Group>();
-  for (const fn of functions.slice(0, MAX_FUNCTIONS)) {
+  let [count, size] = [0, 0];
+  for (const fn of functions) {
     const scope = scopeOf(fn);
     const [workerId, since_ms] = isBuiltIn(fn.owner) ? ['', 0] : [fn.owner.workerId, fn.owner.connectedAtMs];
     const key = `${scope} ${fn.namespace} ${workerId}`;
-    const group = groups.get(key) ?? { scope, namespace: fn.namespace, since_ms, functions: [] };
+    const known = groups.get(key);
+    const text = textOf(fn);
+    // With the comma after it; a block has two brackets more.
+    const bytes = Buffer.byteLength(text) + (known ? 1 : 3);
+    const isFull = count >= MAX_FUNCTIONS || size + bytes > MAX_BLOCK_BYTES || (!known && groups.size >= MOST_WORKERS);
+    if (isFull) continue;
+    const group = known ?? { scope, namespace: fn.namespace, since_ms, texts: [] };
     groups.set(key, group);
-    group.functions.push({
-      id: fn.id,
-      description: fn.description,
-      request_format: fn.requestFormat,
-      response_format: fn.responseFormat,
-      metadata: fn.metadata,
-    });
+    group.texts.push(text);
+    count++;
+    size += bytes;
   }
-  return groups;
+  return { groups: [...groups.values()], omitted: functions.length - count };
+}
+
+function textOf({ id, description, requestFormat, responseFormat, metadata }: RegisteredFunction): string {
+  const formats = { request_format: requestFormat, response_format: responseFormat };
+  return JSON.stringify({ id, description, ...formats, metadata } satisfies AnnouncedFunction);
 }
 
 interface Group {
   scope: Scope;
   namespace: string;
   since_ms: number;
-  functions: AnnouncedFunction[];
+  /** Of its functions, as JSON. */
+  texts: string[];
 }
 
 type FetchBlock = (hash: string, from: Address) => Promise<Uint8Array>;
