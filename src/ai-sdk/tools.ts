@@ -91,7 +91,7 @@ export function workcellTools(bus: TypedBus | Bus, options?: WorkcellToolsOption
 export async function workcellTools(bus: Bus, options: WorkcellToolsOptions = {}): Promise<ToolSet> {
   const { profile, only, readOnly, namespace } = options;
   const profiles = profile === undefined && only !== undefined ? undefined : parseProfiles(profile ?? 'all');
-  const offered = toTools(await readCatalogue(bus), { profiles, only, isReadOnly: readOnly, namespace });
+  const offered = toTools(await readCatalogue(bus, { namespace }), { profiles, only, isReadOnly: readOnly, namespace });
   const tools: ToolSet = {};
   for (const [name, { definition, entry }] of offered) {
     tools[name] = tool<unknown, unknown>({

@@ -101,6 +101,10 @@ describe.skipIf(NO_NATS)('the functions of a cluster (needs nats-server)', () =>
       const ids = await idsOf(a, { prefix: 'scope::', namespace });
       expect(ids.filter((id) => !['scope::any', 'scope::one'].includes(id))).toEqual([]);
     }
+    for (const namespace of ['n1', 'alias-n1']) {
+      expect(await idsOf(b, { prefix: 'work::more', namespace })).toEqual(['work::more']);
+      expect(await idsOf(b, { prefix: 'scope::', namespace })).toEqual(['scope::any', 'scope::host', 'scope::one']);
+    }
     expect(await idsOf(a, { prefix: 'work::more' })).toEqual([]);
     expect(await idsOf(b, { prefix: 'scope::' })).toEqual(['scope::any', 'scope::door', 'scope::host', 'scope::one']);
     const outcomes = ['one', 'any', 'host', 'door'].map((scope) =>

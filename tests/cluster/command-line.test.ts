@@ -1,15 +1,19 @@
 /** Nodes as people start them: the built command line over a real NATS server. */
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
+import { connect } from '#client';
+import { silentLog, type Change } from '#contract';
 import { runCli, startCli, type CliProcess } from '../../src/testing/cli.ts';
 import { NatsServers, NO_NATS } from '../../src/testing/nats.ts';
 import { rounds } from '../../src/testing/rounds.ts';
 import { tempDir, type TempDir } from '../../src/testing/temp-dir.ts';
+import { openClient, stdioTransport, textOf } from '../e2e/support/mcp.ts';
 
+const isFull = rounds(0, 1, 1) > 0;
 const WATCHED = { NODE_OPTIONS: `--import=${fileURLToPath(new URL('../watch-modules.mjs', import.meta.url))}` };
 const NATS_MODULE = 'loads @nats-io/';
 
@@ -70,13 +74,23 @@ describe.skipIf(NO_NATS)('two nodes by the command line (needs nats-server)', ()
       as: ['projectx'],
     };
     const workers = [{ name: 'coder' }];
+    await writeFile(dir.path('door/door.yaml'), JSON.stringify({ workers: [{ name: 'shell' }] }));
     await writeFile(
       dir.path('door/host.yaml'),
       JSON.stringify({ cluster: { ...cluster, labels: { zone: 'a' } }, workers }),
     );
     const start = (...words: string[]) => startCli(['start', '--port', '0', ...words], { env: WATCHED });
     [door, host] = await Promise.all([
-      start('--cluster', nats.urls[0]!, '--cluster-name', 'prod', '--node', 'door-1', '--workspace', dir.path('door')),
+      start(
+        '--cluster',
+        nats.urls[0]!,
+        '--cluster-name',
+        'prod',
+        '--node',
+        'door-1',
+        '--config',
+        dir.path('door/door.yaml'),
+      ),
       // The command line wins over the file.
       start('--config', dir.path('door/host.yaml'), '--workspace', dir.root, '--share', 'coder,shell::exec_bg'),
     ]);
@@ -116,11 +130,59 @@ describe.skipIf(NO_NATS)('two nodes by the command line (needs nats-server)', ()
     expect(refused.status).toBe(404);
   });
 
+  test('cluster.P33 a door without the worker names the nodes that have it, and calls none of them by itself', async () => {
+    const { code, stderr } = await runCli(['call', 'coder::read-file', 'path=a.txt', '--url', door.url]);
+    const named = expect.stringContaining('It is registered in namespace(s): host-1.');
+    expect([code, stderr]).toEqual([1, named]);
+    const response = await fetch(`${door.http}/functions/coder/read-file`, {
+      method: 'POST',
+      body: '{"path":"a.txt"}',
+    });
+    expect([response.status, await response.text()]).toEqual([404, named]);
+  });
+
+  test.each(['host-1', 'projectx'].slice(0, rounds(1, 2, 2)))(
+    'cluster.P34 an MCP client of namespace %s has the tools of that node',
+    async (name) => {
+      const words = ['--url', door.url, '--namespace', name];
+      await using client = await openClient(stdioTransport({ profile: null }, ...words));
+      const { tools } = await client.listTools();
+      const names = tools.map((tool) => tool.name);
+      expect(names).toContain('coder_read_file');
+      // Of a worker that the node does not share, and of one that only the door has.
+      expect(names.filter((tool) => !tool.startsWith('coder_'))).toEqual([]);
+      const read = await client.callTool({ name: 'coder_read_file', arguments: { path: 'a.txt' } });
+      expect(textOf(read)).toContain('from the host');
+    },
+  );
+
+  test.runIf(isFull)('cluster.P34 so has one at the node itself, by its own name, and the help of a call', async () => {
+    await using client = await openClient(
+      stdioTransport({ profile: null }, '--url', host.url, '--namespace', 'host-1'),
+    );
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toContain('coder_read_file');
+    const help = await runCli(['call', 'coder::read-file', '-n', 'host-1', '--help', '--url', door.url]);
+    expect([help.code, help.stdout]).toEqual([0, expect.stringContaining('path')]);
+  });
+
+  test('cluster.P35 what a call on another node changes in files is reported to its caller', async () => {
+    await writeFile(dir.path('edited.txt'), 'one\n');
+    const bus = await connect(door.url, { name: 'editor', log: silentLog });
+    onTestFinished(() => bus.close());
+    const changes: Change[] = [];
+    const request = { files: [{ path: 'edited.txt', ops: [{ op: 'insert', at_line: 2, content: 'two' }] }] };
+    const options = { namespace: 'host-1', onChanges: (list: readonly Change[]) => void changes.push(...list) };
+    await bus.call('coder::update-file', request, options);
+    expect(await readFile(dir.path('edited.txt'), 'utf8')).toBe('one\ntwo\n');
+    expect(changes).toMatchObject([{ path: 'edited.txt' }]);
+  });
+
   test('/readyz answers 503 while NATS is away, and local calls go on', async () => {
     expect((await fetch(`${door.http}/readyz`)).status).toBe(200);
     await nats.kill(0);
     await expect.poll(async () => (await fetch(`${door.http}/readyz`)).status).toBe(503);
-    const { code } = await runCli(['call', 'coder::list-folder', '--url', door.url]);
+    const { code } = await runCli(['call', 'shell::list', '--url', door.url]);
     expect(code).toBe(0);
     await nats.restart(0);
     await expect.poll(async () => (await fetch(`${door.http}/readyz`)).status).toBe(200);

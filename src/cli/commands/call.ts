@@ -67,11 +67,13 @@ export const call: Command = {
   async helpFor({ words: [functionId], options }) {
     if (functionId === undefined) return commandHelp(call);
     return withEngine(options, async (bus) => {
-      const entry = (await readCatalogue(bus, { includeInternal: true })).find(({ id }) => id === functionId);
+      const namespace = text(options.namespace);
+      const catalogue = await readCatalogue(bus, { includeInternal: true, namespace });
+      const entry = catalogue.find(({ id }) => id === functionId);
       if (!entry)
         throw new CallError(
           functionId,
-          await notFound(bus.call('engine::functions::info', { function_id: functionId })),
+          await notFound(bus.call('engine::functions::info', { function_id: functionId, namespace })),
         );
       return functionHelp(entry);
     });

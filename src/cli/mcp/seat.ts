@@ -18,7 +18,7 @@ export async function requireTools(
   { mayComeLater, log }: { mayComeLater: boolean; log: Log },
 ): Promise<void> {
   if (only === undefined) return;
-  const tools = toTools(await readCatalogue(bus), { namespace });
+  const tools = toTools(await readCatalogue(bus, { namespace }), { namespace });
   const known = new Set([...tools].flatMap(([name, { entry }]) => [workerSegment(entry.id), entry.id, name]));
   const unknown = only.find((word) => !known.has(word));
   if (only.length > 0 && unknown === undefined) return;

@@ -133,11 +133,20 @@ export class Directory {
 
   list(namespace?: string): RegisteredFunction[] {
     const shared = [...this.#claims].map(([id]) => this.#serving(id, undefined)!);
-    const { node, inner } = split(namespace ?? DEFAULT);
-    const peer = namespace === undefined || this.#isSelf(node) ? undefined : this.#named(node);
+    if (namespace === undefined) return shared;
+    const { node, inner } = split(namespace);
+    if (this.#isSelf(node)) return [...shared, ...this.#ownIn(namespace)];
+    const peer = this.#named(node);
     if (!peer) return shared;
     const rows = (this.#workers.get(peer) ?? []).filter((worker) => isIn(worker, peer, inner));
-    return [...shared, ...rows.flatMap(({ functions }) => functions.map((fn) => toFunction(fn, namespace!, peer)))];
+    return [...shared, ...rows.flatMap(({ functions }) => functions.map((fn) => toFunction(fn, namespace, peer)))];
+  }
+
+  /** What a call here means by this node's own name. */
+  #ownIn(namespace: string): RegisteredFunction[] {
+    const meant = this.namespacesHere(namespace);
+    const own = this.#engine.functions.filter((fn) => meant.includes(fn.namespace) && scopeOf(fn) !== 'door');
+    return own.map((fn) => ({ ...fn, namespace }));
   }
 
   /** The claim that serves an id of scope `one` or `any`. Every node chooses the same, the oldest. */

@@ -56,7 +56,7 @@ export class Offer {
   }
 
   async entryOf(functionId: string): Promise<CatalogueEntry | undefined> {
-    const entries = await readCatalogue(this.#bus, { prefix: functionId });
+    const entries = await readCatalogue(this.#bus, { prefix: functionId, namespace: this.#profile.namespace });
     return entries.find(({ id, namespace }) => id === functionId && namespace === this.namespace);
   }
 
@@ -76,7 +76,8 @@ export class Offer {
   }
 
   async #read(): Promise<Map<string, OfferedTool>> {
-    const catalogue = await readCatalogue(this.#bus);
+    // What a node of a cluster shares is only in the list of its own name.
+    const catalogue = await readCatalogue(this.#bus, { namespace: this.#profile.namespace });
     this.#tools = toTools(catalogue, this.#withDefault(catalogue), this.#names);
     this.#grants = undefined;
     return this.#tools;
