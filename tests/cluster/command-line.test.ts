@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
 import { connect } from '#client';
-import { silentLog, type Change } from '#contract';
+import { silentLog } from '#contract';
+import type { Change } from '#protocol';
 import { runCli, startCli, type CliProcess } from '../../src/testing/cli.ts';
 import { NatsServers, NO_NATS } from '../../src/testing/nats.ts';
 import { rounds } from '../../src/testing/rounds.ts';

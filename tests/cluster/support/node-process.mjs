@@ -11,11 +11,14 @@ import { ClusterSettingsSchema, joinCluster, Seat } from '../../../dist/cluster/
 import { connect } from '../../../dist/client/index.js';
 import { Engine } from '../../../dist/engine/index.js';
 
-const [node, servers] = process.argv.slice(2);
+const [node, servers, clockMs = '0'] = process.argv.slice(2);
+const clock = Date.now;
+if (clockMs !== '0') Date.now = () => clock() + Number(clockMs);
 const log = { debug() {}, info() {}, warn() {}, error: (text, fields) => console.error(node, text, fields) };
 const engine = new Engine({});
 const ran = new Map();
 let cancelled = 0;
+let itemsRead = 0;
 
 const link = await engine.dialer().dial();
 link.attach({
@@ -30,6 +33,10 @@ async function work({ invocation_id, data: { key, ms } }) {
   ran.set(key, (ran.get(key) ?? 0) + 1);
   if (ms > 0) await sleep(ms);
   link.send({ type: 'invocationresult', invocation_id, result: { key, by: node } });
+}
+
+async function readAll(reader) {
+  for await (const _ of reader) itemsRead++;
 }
 
 const data = { name: 'work', pid: 1, features: ['cancel'] };
@@ -75,6 +82,14 @@ const operations = {
   /** Keys that ran more than once, and how many ran. */
   ran: () => ({ count: ran.size, twice: [...ran].filter(([, times]) => times > 1).map(([key]) => key) }),
   isRunning: ({ key }) => ran.has(key),
+  /** Makes a channel, and holds one end: it writes a text, or reads what comes. */
+  async channel({ write }) {
+    const pair = await bus.createChannel();
+    if (write === undefined) void readAll(await bus.openReader(pair.reader));
+    else await (await bus.openWriter(pair.writer)).write(write);
+    return pair;
+  },
+  itemsRead: () => itemsRead,
   async call({ id, namespace, data: payload }) {
     try {
       return { result: await bus.call(id, payload, { namespace, timeoutMs: 60_000 }) };

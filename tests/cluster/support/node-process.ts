@@ -14,13 +14,18 @@ export interface Storm {
   lastFailureAt: number;
 }
 
+interface ProcessOptions {
+  /** By how much its clock is ahead. */
+  clockMs?: number;
+}
+
 export class NodeProcess implements AsyncDisposable {
   readonly child: ChildProcess;
   readonly #waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>();
   #number = 0;
 
-  private constructor(name: string, servers: readonly string[]) {
-    this.child = fork(PROGRAM, [name, servers.join(',')], {
+  private constructor(name: string, servers: readonly string[], { clockMs = 0 }: ProcessOptions) {
+    this.child = fork(PROGRAM, [name, servers.join(','), String(clockMs)], {
       execArgv: [],
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
@@ -35,8 +40,8 @@ export class NodeProcess implements AsyncDisposable {
     });
   }
 
-  static async start(name: string, servers: readonly string[]): Promise<NodeProcess> {
-    const node = new NodeProcess(name, servers);
+  static async start(name: string, servers: readonly string[], options: ProcessOptions = {}): Promise<NodeProcess> {
+    const node = new NodeProcess(name, servers, options);
     await node.#answer(0);
     return node;
   }

@@ -25,7 +25,12 @@ type Handler = (data: never, frame: InvokeFrame, link: Link) => unknown;
 export async function addWorker(
   engine: Engine,
   functions: Record<string, Handler>,
-  { scope = 'one', onCancel = (_: string): void => {}, onRefused = (_: string): void => {} } = {},
+  {
+    scope = 'one',
+    namespace = 'default',
+    onCancel = (_: string): void => {},
+    onRefused = (_: string): void => {},
+  } = {},
 ): Promise<Link> {
   const link = await engine.dialer().dial();
   const answer = async (frame: InvokeFrame) => {
@@ -48,7 +53,7 @@ export async function addWorker(
     closed: () => {},
   });
   const features = ['cancel', 'caller', 'events', 'changes'];
-  const data = { name: 'test-worker', pid: 1, features };
+  const data = { name: 'test-worker', pid: 1, features, namespace };
   link.send({ type: 'invokefunction', function_id: 'engine::workers::register', action: { type: 'void' }, data });
   for (const id of Object.keys(functions))
     link.send({ type: 'registerfunction', id, metadata: { workcell: { scope } } });
