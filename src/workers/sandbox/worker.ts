@@ -32,7 +32,7 @@ export interface SandboxContext {
 }
 
 /** Each reads a whole image from the disk. */
-const MOST_IMAGE_SENDS = 2;
+export const MOST_IMAGE_SENDS = 2;
 
 /** Functions that both workers with jobs have: they refuse bad input with the same code. */
 const JOB_FUNCTIONS = new Set(['status', 'output', 'input', 'attach', 'kill'].map((name) => `sandbox::${name}`));

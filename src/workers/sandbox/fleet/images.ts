@@ -15,7 +15,7 @@ import { ImageError } from '#sandbox/images';
 import { StreamChannelRef } from '../channel-ref.ts';
 import { errors } from '../errors.ts';
 import { LONG_CALL_MS } from '../long-deadline.ts';
-import { sandbox } from '../worker.ts';
+import { MOST_IMAGE_SENDS, sandbox } from '../worker.ts';
 
 const MAX_ARCHIVE_BYTES = 12 * 2 ** 30;
 
@@ -41,11 +41,22 @@ export const exportImage = sandbox.defineFunction({
 
   async handle({ image }, { images, config, imageSends }, { bus, signal }) {
     if (!config.image_allowlist.includes(image)) throw errors.fail('S100', { image, allowed: config.image_allowlist });
+    const requireRoom = () => {
+      if (imageSends.count < MOST_IMAGE_SENDS) return;
+      throw errors.fail('S400', { problem: `${MOST_IMAGE_SENDS} images are being sent to other machines already` });
+    };
+    requireRoom();
     const exported = await images.export(image, signal).catch((error: unknown) => {
       throw error instanceof ImageError ? errors.fail('S102', { image, problem: error.problem }, error) : error;
     });
     if (!exported) throw errors.fail('S101', { image });
     const { digest, sizeBytes, ref, bytes, close } = exported;
+    try {
+      requireRoom();
+    } catch (error) {
+      close();
+      throw error;
+    }
     const content = await imageSends.send({ sizeBytes, mode: 0o644, mtimeSecs: 0, bytes, close }, bus);
     return { content, size: sizeBytes, digest, ref };
   },
