@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
 import { rounds } from '#testing';
+import { CutNetwork } from './support/cut.ts';
 import { IMAGE, SandboxCluster, WHY_NOT, type Made, type SandboxNode } from './support/sandbox-hosts.ts';
 
 const isFull = rounds(0, 1, 1) > 0;
@@ -18,15 +19,21 @@ describe.skipIf(WHY_NOT !== undefined)(`limits of hosts (${WHY_NOT ?? 'with nats
   let cluster: SandboxCluster;
   let door: SandboxNode;
   let a: SandboxNode;
+  /** Between the host and NATS. */
+  let network: CutNetwork;
 
   beforeAll(async () => {
     cluster = await SandboxCluster.start();
     // The first alone: it compiles the programs of the backend.
-    a = await cluster.node('a', { config: { max_concurrent_sandboxes: 2 } });
+    network = await CutNetwork.before(cluster.nats.urls[0]!);
+    a = await cluster.node('a', { config: { max_concurrent_sandboxes: 2 }, servers: [network.url] });
     door = await cluster.node('door', { role: 'door' });
     while ((await door.hosts()).length === 0) await sleep(50);
   });
-  afterAll(() => cluster?.[Symbol.asyncDispose]());
+  afterAll(async () => {
+    await cluster?.[Symbol.asyncDispose]();
+    await network?.[Symbol.asyncDispose]();
+  });
   afterEach(async () => {
     const { sandboxes } = await list();
     await Promise.all(sandboxes.map(({ sandbox_id }) => door.call('sandbox::stop', { sandbox_id, wait: true })));
@@ -56,6 +63,17 @@ describe.skipIf(WHY_NOT !== undefined)(`limits of hosts (${WHY_NOT ?? 'with nats
     expect(await door.create()).toMatchObject({ node: 'a' });
   });
 
+  test('cluster.X39 a host that is cut off for two seconds keeps its sandboxes, and no call to them fails', async () => {
+    const { sandbox_id } = await door.create();
+    await door.exec(sandbox_id, 'sh', '-c', 'echo kept > /tmp/f');
+    network.cut();
+    const reading = door.exec(sandbox_id, 'cat', '/tmp/f');
+    await sleep(2_000);
+    network.heal();
+    expect(await reading).toBe('kept\n');
+    expect(await list()).toMatchObject({ sandboxes: [{ sandbox_id, node: 'a' }], unreachable: [] });
+  });
+
   test.runIf(isFull)('cluster.P21 a create that named no host goes on with another one', async () => {
     // The other host is full, so that the create goes to the one that hangs.
     const [kept] = await Promise.all([door.create(), door.create()]);
@@ -63,6 +81,7 @@ describe.skipIf(WHY_NOT !== undefined)(`limits of hosts (${WHY_NOT ?? 'with nats
     const host = await hungHost();
     const moved = door.create();
     await expect.poll(async () => (await row('doomed'))?.calls_out).toBe(1);
+    expect((await list()).unreachable).toEqual(['doomed']);
     await door.call('sandbox::stop', { sandbox_id: kept.sandbox_id, wait: true });
     host.cli.child.kill('SIGKILL');
     expect(await moved).toMatchObject({ node: 'a' });

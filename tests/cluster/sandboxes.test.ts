@@ -3,10 +3,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
+import { rounds } from '#testing';
 import { runCli } from '../../src/testing/cli.ts';
-import { IMAGE, SandboxCluster, WHY_NOT, type Made, type SandboxNode } from './support/sandbox-hosts.ts';
+import { IMAGE, REF, SandboxCluster, WHY_NOT, type Made, type SandboxNode } from './support/sandbox-hosts.ts';
 
+const isFull = rounds(0, 1, 1) > 0;
 const V8 = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+interface ImageRow {
+  name: string;
+  allowed: boolean;
+  cached: boolean;
+}
 
 describe.skipIf(WHY_NOT !== undefined)(`sandboxes of a cluster (${WHY_NOT ?? 'with nats-server'})`, () => {
   let cluster: SandboxCluster;
@@ -19,7 +27,14 @@ describe.skipIf(WHY_NOT !== undefined)(`sandboxes of a cluster (${WHY_NOT ?? 'wi
     const config = { max_concurrent_sandboxes: 4, max_starting_sandboxes: 2 };
     // The first alone: it compiles the programs of the backend.
     a = await cluster.node('a', { config });
-    [b, door] = await Promise.all([cluster.node('b', { config }), cluster.node('door', { role: 'door' })]);
+    const extra = {
+      custom_images: { [IMAGE]: REF, extra: 'localhost/extra:1' },
+      image_allowlist: [IMAGE, 'extra'],
+    };
+    [b, door] = await Promise.all([
+      cluster.node('b', { config: { ...config, ...extra } }),
+      cluster.node('door', { role: 'door' }),
+    ]);
     for (const node of [door, a, b]) while ((await node.hosts()).length < 2) await sleep(50);
     const { sandbox_id } = await a.create({ node: 'a' });
     await a.call('sandbox::stop', { sandbox_id, wait: true });
@@ -212,16 +227,58 @@ describe.skipIf(WHY_NOT !== undefined)(`sandboxes of a cluster (${WHY_NOT ?? 'wi
     expect((await door.call<{ sandboxes: Made[] }>('sandbox::list')).sandboxes).toHaveLength(1);
   });
 
-  test('cluster.P15 an image that no registry has is copied from a host that has it', async () => {
-    const bare = await cluster.node('bare', { isBare: true });
+  /** The row of an image in the list of one host, or in that of all. */
+  async function imageRow(image: string, host?: string): Promise<{ allowed: boolean; cached: boolean } | undefined> {
+    const { images } = await door.call<{ images: ImageRow[] }>('sandbox::catalog::list', {}, host);
+    const rows = images.filter(({ name }) => name === image);
+    expect(rows.length).toBeLessThan(2);
+    return rows[0] && { allowed: rows[0].allowed, cached: rows[0].cached };
+  }
+
+  test('cluster.P40 the images of all hosts are one list: each is allowed or cached if it is on any of them', async () => {
+    expect(await Promise.all(['a', 'b', undefined].map((host) => imageRow('extra', host)))).toEqual([
+      undefined,
+      ...Array(2).fill({ allowed: true, cached: false }),
+    ]);
+  });
+
+  test('cluster.P15 an image that no registry has is copied from a host that has it, two at once, and another one is refused', async () => {
+    await cluster.node('bare', { isBare: true });
     await expect.poll(() => door.hosts()).toContain('bare up');
+    const send = () => door.call<{ digest: string }>('sandbox::image::export', { image: IMAGE }, 'a');
+    const digest = `sha256:${'0'.repeat(64)}`;
+    const [sent, waiting] = await Promise.all([send(), send()]);
+    expect(await door.failure('sandbox::image::export', { image: IMAGE }, 'a')).toMatchObject({
+      code: 'S400',
+      message: expect.stringContaining('2 images are being sent to other machines already'),
+    });
+    const other = { ...sent, image: IMAGE, digest };
+    expect(await door.failure('sandbox::image::import', other, 'bare')).toMatchObject({
+      code: 'S102',
+      message: expect.stringContaining(`the archive holds ${sent.digest}, not ${digest}`),
+    });
+    expect(await imageRow(IMAGE, 'bare')).toEqual({ allowed: true, cached: false });
+    expect(await imageRow(IMAGE)).toEqual({ allowed: true, cached: true });
+    // Only one of two sends is still open.
     const { sandbox_id } = await door.create({ node: 'bare' });
     expect(await door.exec(sandbox_id, 'cat', '/image-file')).toBe('from the image\n');
-    const { images } = await bare.call<{ images: { name: string; cached: boolean }[] }>(
-      'sandbox::catalog::list',
-      {},
-      'bare',
-    );
-    expect(images.find(({ name }) => name === IMAGE)).toMatchObject({ cached: true });
+    expect(await imageRow(IMAGE, 'bare')).toEqual({ allowed: true, cached: true });
+    expect(await door.call('sandbox::image::import', { ...waiting, image: IMAGE }, 'bare')).toMatchObject({
+      digest: waiting.digest,
+    });
+  });
+
+  test('cluster.P41 a killed door: its sandboxes live on, are found by their ids through another, and its calls end', async () => {
+    const other = await cluster.node('other', { role: 'door' });
+    await expect.poll(() => other.hosts()).toContain('b up');
+    const { sandbox_id } = await other.create({ node: 'b' });
+    expect(await other.exec(sandbox_id, 'sh', '-c', 'echo kept > /tmp/f; cat /tmp/f')).toBe('kept\n');
+    other.call('sandbox::exec', { sandbox_id, argv: ['sleep', '600'] }).catch(() => {});
+    await expect.poll(() => running(sandbox_id)).toBe(1);
+    other.cli.child.kill('SIGKILL');
+    expect(await door.exec(sandbox_id, 'cat', '/tmp/f')).toBe('kept\n');
+    const { sandboxes } = await a.call<{ sandboxes: Made[] }>('sandbox::list');
+    expect(sandboxes).toMatchObject([{ sandbox_id, node: 'b' }]);
+    if (isFull) await expect.poll(() => running(sandbox_id)).toBe(0);
   });
 });

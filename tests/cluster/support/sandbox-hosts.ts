@@ -8,12 +8,12 @@ import { openImages } from '#sandbox/images';
 import { guestRoot, tempDir, type TempDir, whyNoGuestRoot } from '#testing';
 import { exportTree } from '../../../src/sandbox/images/export-image.ts';
 import { startCli, type CliProcess } from '../../../src/testing/cli.ts';
-import { NatsServers, NO_NATS } from '../../../src/testing/nats.ts';
+import { NatsServers, NO_NATS, type NatsOptions } from '../../../src/testing/nats.ts';
 
 /** For `skipIf`; undefined where it runs. */
 export const WHY_NOT = NO_NATS ? 'nats-server is missing' : whyNoGuestRoot();
 export const IMAGE = 'tiny';
-const REF = 'localhost/tiny:1';
+export const REF = 'localhost/tiny:1';
 
 export interface Made {
   sandbox_id: string;
@@ -27,6 +27,8 @@ export interface HostOptions {
   /** With a cache of its own, without the image. */
   isBare?: boolean;
   role?: 'door' | 'host';
+  /** Addresses of NATS; those of the cluster by default. */
+  servers?: readonly string[];
   /** The block `cluster` of its configuration. */
   cluster?: Record<string, unknown>;
 }
@@ -90,9 +92,9 @@ export class SandboxCluster implements AsyncDisposable {
     this.dir = dir;
   }
 
-  static async start(): Promise<SandboxCluster> {
+  static async start(options?: NatsOptions): Promise<SandboxCluster> {
     const [nats, dir, root] = await Promise.all([
-      NatsServers.start(),
+      NatsServers.start(options),
       tempDir({ 'cache/': '', 'work/': '' }),
       guestRoot(),
     ]);
@@ -117,7 +119,7 @@ export class SandboxCluster implements AsyncDisposable {
 
   async node(
     name: string,
-    { config = {}, words = [], isBare = false, role, cluster = {} }: HostOptions = {},
+    { config = {}, words = [], isBare = false, role, servers = this.nats.urls, cluster = {} }: HostOptions = {},
   ): Promise<SandboxNode> {
     const cache = this.dir.path(isBare ? `cache-${name}` : 'cache');
     if (isBare) cpSync(this.dir.path('cache/programs'), join(cache, 'programs'), { recursive: true });
@@ -141,7 +143,7 @@ export class SandboxCluster implements AsyncDisposable {
     ];
     writeFileSync(file, JSON.stringify({ cluster, workers }));
     const where = ['--config', file, '--workspace', workspace, '--port', '0'];
-    const joining = ['--cluster', this.nats.urls.join(','), '--node', name, ...(role ? ['--role', role] : [])];
+    const joining = ['--cluster', servers.join(','), '--node', name, ...(role ? ['--role', role] : [])];
     const cli = await startCli(['start', ...where, ...joining, ...words]);
     const node = new SandboxNode(name, cli, await connect(cli.url, { name: `test-${name}`, log: silentLog }));
     this.#nodes.push(node);
