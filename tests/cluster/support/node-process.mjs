@@ -19,6 +19,7 @@ const engine = new Engine({});
 const ran = new Map();
 let cancelled = 0;
 let itemsRead = 0;
+let isStormHeld = false;
 
 const link = await engine.dialer().dial();
 link.attach({
@@ -82,6 +83,8 @@ const operations = {
   /** Keys that ran more than once, and how many ran. */
   ran: () => ({ count: ran.size, twice: [...ran].filter(([, times]) => times > 1).map(([key]) => key) }),
   isRunning: ({ key }) => ran.has(key),
+  /** How many of these keys ran. */
+  countOf: ({ keys }) => keys.filter((key) => ran.has(key)).length,
   /** Makes a channel, and holds one end: it writes a text, or reads what comes. */
   async channel({ write }) {
     const pair = await bus.createChannel();
@@ -97,30 +100,43 @@ const operations = {
       return { code: error.code, message: error.message };
     }
   },
-  /** Calls with a key each, some of which take long. Every one is answered exactly once, or this never ends. */
-  async storm({ id = 'work::once', namespace, count = Infinity, seconds = Infinity, inFlight, prefix }) {
+  /**
+   * Calls with a key each, some of which take long. Every one is answered exactly once, or this never ends. With `isHeld`
+   * it goes on until `endStorm`, and then until as many as `count` were answered with a result.
+   */
+  async storm(given) {
+    const { id = 'work::once', namespace, count = Infinity, seconds = Infinity, inFlight, prefix, bytes = 0 } = given;
+    const { isHeld = false } = given;
     const codes = {};
+    const failed = {};
+    const pad = 'x'.repeat(bytes);
+    isStormHeld = isHeld;
     const endsAt = performance.now() + seconds * 1_000;
     let [next, ok, longestMs, lastFailureAt] = [0, 0, 0, 0];
     const lane = async () => {
-      while (next < count && performance.now() < endsAt) {
+      while ((isHeld ? isStormHeld || ok < count : next < count) && performance.now() < endsAt) {
         const key = `${prefix}${next++}`;
         const startedAt = performance.now();
         const ms = Math.random() < 0.02 ? 1_500 : Math.random() * 20;
         try {
-          const { key: answered } = await bus.call(id, { key, ms }, { namespace, timeoutMs: 60_000 });
+          const { key: answered } = await bus.call(id, { key, ms, pad }, { namespace, timeoutMs: 60_000 });
           if (answered !== key) throw new Error('the answer of another call');
           ok++;
         } catch (error) {
-          codes[error.code ?? error.message] = (codes[error.code ?? error.message] ?? 0) + 1;
+          const code = error.code ?? error.message;
+          codes[code] = (codes[code] ?? 0) + 1;
+          (failed[code] ??= []).push(key);
           lastFailureAt = now();
-          await sleep(20);
+          await sleep(isHeld ? 100 : 20);
         }
         longestMs = Math.max(longestMs, performance.now() - startedAt);
       }
     };
     await Promise.all(Array.from({ length: inFlight }, lane));
-    return { calls: next, ok, codes, longestMs: Math.round(longestMs), lastFailureAt };
+    return { calls: next, ok, codes, failed, longestMs: Math.round(longestMs), lastFailureAt };
+  },
+  endStorm() {
+    isStormHeld = false;
   },
   async leave() {
     await cluster.leave();

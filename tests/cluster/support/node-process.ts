@@ -9,6 +9,8 @@ export interface Storm {
   calls: number;
   ok: number;
   codes: Record<string, number>;
+  /** Keys of the calls that failed, by code. */
+  failed: Record<string, string[]>;
   longestMs: number;
   /** 0 when none failed. */
   lastFailureAt: number;
@@ -66,6 +68,21 @@ export class NodeProcess implements AsyncDisposable {
   #answer<T>(number: number): Promise<T> {
     return new Promise((resolve, reject) => this.#waiting.set(number, { resolve, reject }));
   }
+}
+
+/**
+ * The answers of a storm through a fault that ends calls: how many there were, how many failed with a code that a fault may
+ * have, and whether one of those ran that were reported as not run.
+ */
+export async function verdict({ calls, ok, failed }: Storm, countOf: (keys: string[]) => Promise<number>) {
+  const { invocation_stopped: stopped = [], channel_send_failed: unsent = [], ...others } = failed;
+  return {
+    answered: ok + stopped.length + unsent.length === calls,
+    others,
+    ranAndWasReportedUnsent: await countOf(unsent),
+    /** For the reader of a failure: these may have run. */
+    ranAndWasStopped: await countOf(stopped),
+  };
 }
 
 /** Waits until a node knows the functions of the named ones. */
