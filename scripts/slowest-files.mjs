@@ -1,5 +1,7 @@
-/** The reporter that shows where the time of a test run went: its ten slowest files, with the time of their imports. */
+/** The reporter that shows where the time of a test run went: its ten slowest files, and the sum of the cluster, with imports. */
 const SHOWN = 10;
+/** Its files start servers and nodes, and wait for them: their sum is held small by hand. */
+const CLUSTER = /^tests\/(cluster\/|security\/cluster)/;
 
 export default class SlowestFiles {
   onTestRunEnd(modules) {
@@ -18,5 +20,9 @@ export default class SlowestFiles {
     for (const { ms, file, project } of slowest) {
       console.log(`${(ms / 1000).toFixed(1).padStart(7)} s  ${file} (${project})`);
     }
+    const ofCluster = rows.filter(({ file }) => CLUSTER.test(file));
+    const sum = ofCluster.reduce((total, { ms }) => total + ms, 0);
+    if (ofCluster.length > 0)
+      console.log(`${(sum / 1000).toFixed(1).padStart(7)} s  all ${ofCluster.length} files of the cluster`);
   }
 }

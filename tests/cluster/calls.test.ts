@@ -2,10 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { CallError, makePrincipal } from '#contract';
+import { rounds } from '#testing';
 import { NatsServers, NO_NATS } from '../../src/testing/nats.ts';
 import { addWorker, startNode, untilKnown, type TestNode } from './support/nodes.ts';
 
 const MiB = 1024 * 1024;
+const isFull = rounds(0, 1, 1) > 0;
 
 describe.skipIf(NO_NATS)('calls between nodes (needs nats-server)', () => {
   let nats: NatsServers;
@@ -117,7 +119,8 @@ describe.skipIf(NO_NATS)('calls between nodes (needs nats-server)', () => {
   });
 
   test('bodies of any size arrive whole, and one above the limit is refused', async () => {
-    for (const bytes of [1, 100_000, 131_072, 600_000, 5 * MiB, 32 * MiB]) {
+    // The limit of 64 MiB is that of the frame.
+    for (const bytes of [1, 100_000, 131_072, 600_000, 5 * MiB, isFull ? 64 * MiB - 1_000 : 32 * MiB]) {
       const text = `${bytes}${'x'.repeat(bytes)}`;
       expect((await a.bus.call('work::echo', { text }, { namespace: 'b' })) as object).toEqual({ text });
     }
@@ -125,6 +128,22 @@ describe.skipIf(NO_NATS)('calls between nodes (needs nats-server)', () => {
     expect(await failure(a.bus.call('work::echo', large, { namespace: 'b' }))).toMatchObject({
       code: 'payload_too_large',
     });
+  });
+
+  test('cluster.P42 a call without an answer runs on the node that it names, once', async () => {
+    const link = await a.engine.dialer().dial();
+    const frames: object[] = [];
+    link.attach({
+      frame: (frame) => void (frame.type === 'invocationresult' && frames.push(frame)),
+      closed: () => {},
+    });
+    const call = { type: 'invokefunction', function_id: 'work::once', namespace: 'b', data: { key: 'v1' } } as const;
+    link.send({ ...call, action: { type: 'void' } });
+    await expect.poll(() => b.ran.get('v1')).toBe(1);
+    // What is sent after it is answered after it.
+    link.send({ ...call, invocation_id: 'v2', data: { key: 'v2' } });
+    await expect.poll(() => frames).toMatchObject([{ invocation_id: 'v2', result: { key: 'v2', by: 'b' } }]);
+    expect([a.ran.has('v1'), b.ran.get('v1')]).toEqual([false, 1]);
   });
 
   test('of scope one the oldest claim serves, from every node, and a later one is told; when it leaves, the next', async () => {

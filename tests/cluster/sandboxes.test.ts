@@ -238,7 +238,8 @@ describe.skipIf(WHY_NOT !== undefined)(`sandboxes of a cluster (${WHY_NOT ?? 'wi
   test('cluster.P40 the images of all hosts are one list: each is allowed or cached if it is on any of them', async () => {
     expect(await Promise.all(['a', 'b', undefined].map((host) => imageRow('extra', host)))).toEqual([
       undefined,
-      ...Array(2).fill({ allowed: true, cached: false }),
+      { allowed: true, cached: false },
+      { allowed: true, cached: false },
     ]);
   });
 

@@ -6,6 +6,7 @@ import { NatsServers, NO_NATS } from '../../src/testing/nats.ts';
 import { NodeProcess } from './support/node-process.ts';
 import { addWorker, startNode, untilKnown, type TestNode } from './support/nodes.ts';
 
+const messageOf = (error: unknown) => (error as Error).message;
 const CALLS = rounds(400, 2_000, 20_000);
 const HOUR_MS = 3_600_000;
 
@@ -28,15 +29,17 @@ describe.skipIf(NO_NATS)('calls that several nodes could serve (needs nats-serve
     await nats?.[Symbol.asyncDispose]();
   });
 
-  const ask = ({ bus }: TestNode, id: string, data?: unknown) =>
-    bus.call(id, data).catch((error: Error) => error.message);
+  const ask = ({ bus }: TestNode, id: string, data?: unknown) => bus.call(id, data).catch(messageOf);
 
   test('cluster.P36 of scope any the own node serves first, and of two others mostly the less busy', async () => {
     let release = () => {};
     const released = new Promise<void>((resolve) => (release = resolve));
     onTestFinished(() => release());
     const serve = ({ engine, cluster: { self } }: TestNode) => {
-      const wait = async (data: { waits?: boolean }) => (data.waits === true && (await released), self.name);
+      const wait = async ({ waits = false }: { waits?: boolean }) => {
+        if (waits) await released;
+        return self.name;
+      };
       return addWorker(engine, { 'any::who': wait }, { scope: 'any' });
     };
     await Promise.all([a, b].map(serve));
@@ -45,7 +48,7 @@ describe.skipIf(NO_NATS)('calls that several nodes could serve (needs nats-serve
         functions: object[];
       };
       const seen = new Set(await Promise.all(Array.from({ length: 20 }, () => ask(c, 'any::who', {}))));
-      return [functions.length, [...seen].toSorted().join()];
+      return [functions.length, [...seen].map(String).toSorted().join()];
     };
     await expect.poll(isListed).toEqual([1, 'a,b']);
     for (const node of [a, b]) {
@@ -69,8 +72,7 @@ describe.skipIf(NO_NATS)('calls that several nodes could serve (needs nats-serve
     expect(await c.bus.call('work::once', { key: 't0' }, { namespace: 'twin' })).toEqual({ key: 't0', by: 'younger' });
     // Heard later, and older by its own report.
     const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() - HOUR_MS);
-    const older = await startNode(nats.urls, 'older', { aliases: ['twin'] }).finally(() => clock.mockRestore());
-    await using _ = older;
+    await using older = await startNode(nats.urls, 'older', { aliases: ['twin'] }).finally(() => clock.mockRestore());
     await Promise.all([a, b, c].map((node) => untilKnown(node, 'older', 'younger')));
     for (const { bus } of [a, b, c])
       expect(await bus.call('work::once', { key: 't1' }, { namespace: 'twin' })).toEqual({ key: 't1', by: 'older' });
@@ -93,8 +95,7 @@ describe.skipIf(NO_NATS)('calls that several nodes could serve (needs nats-serve
   test('cluster.P38 a namespace within a node is called as node/namespace', async () => {
     await addWorker(b.engine, { 'work::where': () => 'inner' }, { scope: 'host', namespace: 'inner' });
     await addWorker(b.engine, { 'work::where': () => 'default' }, { scope: 'host' });
-    const where = (namespace: string) =>
-      a.bus.call('work::where', {}, { namespace }).catch((error: Error) => error.message);
+    const where = (namespace: string) => a.bus.call('work::where', {}, { namespace }).catch(messageOf);
     await expect
       .poll(() => Promise.all(['b', 'b/default', 'b/inner'].map(where)))
       .toEqual(['default', 'default', 'inner']);
@@ -112,8 +113,7 @@ describe.skipIf(NO_NATS)('calls that several nodes could serve (needs nats-serve
     await a.bus.call('engine::register_trigger', {
       ...{ trigger_type: 'engine::functions-available', function_id: 'seen::functions' },
     });
-    const late = await startNode(nats.urls, 'late');
-    await using _ = late;
+    await using late = await startNode(nats.urls, 'late');
     await addWorker(late.engine, { 'late::one': () => 1 });
     await addWorker(late.engine, { 'late::own': () => 1 }, { scope: 'host' });
     await expect.poll(() => seen.at(-1)).toEqual(['late::one']);

@@ -37,7 +37,8 @@ async function work({ invocation_id, data: { key, ms } }) {
 }
 
 async function readAll(reader) {
-  for await (const _ of reader) itemsRead++;
+  const items = reader[Symbol.asyncIterator]();
+  while (!(await items.next()).done) itemsRead++;
 }
 
 const data = { name: 'work', pid: 1, features: ['cancel'] };
