@@ -14,7 +14,7 @@ import { HostList } from './host-list.ts';
 import type { LostNodes } from './lost-nodes.ts';
 import type { Peer } from './peer.ts';
 
-export interface SeatOptions {
+interface SeatOptions {
   /** Of ids; 8 hex digits each. */
   draw?: () => string;
 }
