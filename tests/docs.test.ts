@@ -44,6 +44,25 @@ test('every source file that a page names exists', () => {
   expect(named.filter(({ name }) => !exists(name) && !TO_WRITE.test(name))).toEqual([]);
 });
 
+test('every file and folder that ARCHITECTURE.md names exists', () => {
+  const text = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8');
+  const named = [...text.matchAll(/`([\w./{},*<>-]+)`/g)].map(([, path]) => path!);
+  const paths = named.filter((path) => /\/|\.tsx?$/.test(path) && !path.startsWith('workcell/'));
+  expect(paths.length).toBeGreaterThan(100);
+  const all = ['src', 'console', 'docs', 'scripts', 'tests'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((path) => `/${folder}/${path}`),
+  );
+  // A name alone is a file beside the one before it.
+  const isThere = (path: string) => {
+    const wanted = path.replace(/\/$/, '').replace(/<\w+>/g, '*').replaceAll('.', '\\.');
+    const pattern = new RegExp(
+      `/${wanted.replaceAll('*', '[^/]+').replace(/\{([^}]*)\}/g, (_, each: string) => `(${each.replaceAll(',', '|')})`)}$`,
+    );
+    return all.some((one) => pattern.test(one));
+  };
+  expect(paths.filter((path) => !isThere(path))).toEqual([]);
+});
+
 test('no page names a folder of a developer’s machine', () => {
   const named = pages.filter((page) => /\/(root|home)\/(?!app\b)\w/.test(readFileSync(join(ROOT, page), 'utf8')));
   expect(named).toEqual([]);

@@ -1,9 +1,9 @@
 /** The node that `start` runs: joins before it is ready, and drains before it leaves. Loaded only with --cluster. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { RunningWorkcell, WorkerEntry } from '#assembly';
+import { isWithinReach, type RunningWorkcell, type WorkerEntry } from '#assembly';
 import { joinCluster, Seat, type Cluster, type ClusterSettings } from '#cluster';
-import type { Log } from '#contract';
+import { ConfigError, type Log } from '#contract';
 import { version } from '#version';
 import { onFleet, sandbox } from '#workers/sandbox';
 import { untilSignal } from '../until-signal.ts';
