@@ -17,7 +17,7 @@ const alone = [
   'src/host/children/**/*.test.ts',
   'src/host/search/{search-engine,scan/scan-pool,indexed/{index-parts,warm}}.test.ts',
   'src/host/{walk/walk,regex/limits}.test.ts',
-  'tests/security/{jail-write-temp,sandbox-frames,sandbox-tunnel,shell-load}.test.ts',
+  'tests/security/**/{jail-write-temp,sandbox-frames,sandbox-tunnel,shell-load}.test.ts',
 ];
 
 /** Bounds of time and memory hold only where nothing else runs: one file after another, when all others are done. */
@@ -28,10 +28,13 @@ const sandboxCases = [
   'src/workers/sandbox/functions/**/*.test.ts',
   'src/workers/agent/functions/sandbox.test.ts',
   'tests/spec/sandbox-jobs.test.ts',
-  'tests/security/sandbox-{callers,escape,memory,orphans}.test.ts',
+  'tests/security/sandbox/sandbox-{callers,escape,memory,orphans}.test.ts',
 ];
 /** Cases that run again on a backend with `isTestedMore`; by themselves these run on the default one. */
-const moreCases = ['tests/security/sandbox-{limits,memory-user}.test.ts', 'tests/spec/guest-file-system.test.ts'];
+const moreCases = [
+  'tests/security/sandbox/sandbox-{limits,memory-user}.test.ts',
+  'tests/spec/guest-file-system.test.ts',
+];
 const folder = new URL('src/workers/sandbox/backends/', import.meta.url);
 const backends = readdirSync(folder)
   .map((name) => new URL(`${name}/backend.json`, folder))
@@ -43,9 +46,9 @@ const long = [
   'src/host/layers/whiteout.test.ts',
   'src/sandbox/images/presets/{build-preset,numpy}.test.ts',
   'src/workers/sandbox/backends/qemu/{boot,templates/make-template}.test.ts',
-  'tests/e2e/{cli,commands,examples,guides,isolation,otlp-doors,package,sandbox-images,shared-workspace,shell,worker-run}.test.ts',
-  'tests/e2e/mcp-{habits,inspector,long,tools}.test.ts',
-  'tests/security/ordinary-user.test.ts',
+  'tests/e2e/**/{cli,commands,examples,guides,isolation,otlp-doors,package,sandbox-images,shared-workspace,shell,worker-run}.test.ts',
+  'tests/e2e/mcp/mcp-{habits,inspector,long,tools}.test.ts',
+  'tests/security/fence/ordinary-user.test.ts',
 ];
 
 /** What starts no process and waits for nothing: seconds, for `npm run check`. */

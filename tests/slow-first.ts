@@ -8,10 +8,10 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** Each about fifteen seconds or more; the others are in the order that Vitest gives them. */
 const SLOW = [
   /backends\/\w+\/\w+-backend/,
-  /security\/(sandbox-qemu|shell-orphans|console-xss|access|undo)\./,
+  /security\/\w+\/(sandbox-qemu|shell-orphans|console-xss|access|undo)\./,
   /host\/(search\/indexed\/warm|children\/children|search\/search-engine)\./,
   /cluster\/(faults|sandboxes)\./,
-  /e2e\/(console|guides)/,
+  /e2e\/\w+\/(console|guides)/,
   /functions\/(network|jobs)\./,
 ];
 

@@ -11,7 +11,7 @@ import { teller, withEnoughTime } from '#testing';
 import { startWorkcell, type RunningWorkcell } from '../../src/assembly/workcell.ts';
 import { runCli } from '../../src/testing/cli.ts';
 import { httpTransport, openClient, revisions } from '../e2e/support/mcp.ts';
-import { Peer, type AnyFrame } from '../security/peer-socket.ts';
+import { Peer, type AnyFrame } from '../security/engine/peer-socket.ts';
 
 const COUNTED = [1, 2, 3].map((at) => ({ type: 'count', message: `at ${at}`, at }));
 
