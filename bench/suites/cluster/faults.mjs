@@ -95,10 +95,9 @@ async function storm(name, { caller, callee }, { fault, ...given }) {
   const running = caller.ask('storm', { namespace: 'callee', inFlight: IN_FLIGHT, prefix: name, ...given });
   await sleep(500);
   const happened = await fault();
-  const { calls, ok, codes, ...rest } = await running;
+  const { failed: keysByCode, ...rest } = await running;
   const { twice } = await callee.ask('ran');
-  const failed = Object.values(codes).reduce((total, times) => total + times, 0);
-  return { name, calls, ok, codes, failed, twice: twice.length, happened, ...rest };
+  return { ...rest, name, failed: Object.values(keysByCode).flat().length, twice: twice.length, happened };
 }
 
 async function killedOwner(nats, count) {

@@ -34,6 +34,7 @@ import { HostError } from '../host-error.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';
 import { PERMISSION_BITS } from './permissions.ts';
 import { changedMeanwhile } from '../jail/pin.ts';
+import { lookAtHeld } from '../system/file-look.ts';
 
 export interface WriteOptions {
   /** Permission bits, whatever the umask; when left out those of the file that is replaced, or 0644. */
@@ -136,7 +137,7 @@ export class PendingFile {
     requireFile(place);
     const link = keep && (await keep.link());
     await this.#finish(options, place, link);
-    const noted = await keep?.note(fstatSync(this.#fd));
+    const noted = await keep?.note(lookAtHeld(this.#fd));
     const isKept = link !== undefined;
     try {
       this.#act((temp) => place.act((at) => (old ? replace(temp, at, place, { isKept }) : putNew(temp, at))));

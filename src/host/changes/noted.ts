@@ -1,5 +1,5 @@
 /** A change that is recorded in the journal before it is made. */
-import type { Stats } from 'node:fs';
+import type { FileLook } from '../walk/entry-kind.ts';
 
 /** `cancel` removes it from the journal if the change fails. */
 export interface Noted {
@@ -13,7 +13,7 @@ export interface KeepFirst {
   /** Keeps the before-image. Returns the path of a hard link to the file; undefined if there is none. */
   link(): Promise<string | undefined>;
   /** Logs the change, right before `made` replaces the file. Call `link` first. */
-  note(made: Stats): Promise<Noted>;
+  note(made: FileLook): Promise<Noted>;
 }
 
 /** Runs the work; cancels the recorded change if it throws. */

@@ -9,6 +9,7 @@ import { closeSync, constants, fstatSync, fsync, openSync, readSync, renameSync,
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 
+import { lookAtHeld } from '../system/file-look.ts';
 import type { JournalChange, RecordHead } from './records.ts';
 
 /** A part of a record, the cancellation of one, or the header. */
@@ -52,7 +53,7 @@ export class JournalLog {
     for (;;) {
       const fd = this.#open();
       if (writeSync(fd, text) < bytes) throw noSpace();
-      const { nlink, size } = fstatSync(fd);
+      const { nlink, size } = lookAtHeld(fd);
       if (size === this.#knownSize + bytes) this.#knownSize = size;
       if (nlink > 0) return bytes;
       this.close();
@@ -61,7 +62,7 @@ export class JournalLog {
 
   /** True if another process appended to the log or replaced it, so that `readNew` has to be called. */
   get hasNew(): boolean {
-    const { nlink, size } = fstatSync(this.#open());
+    const { nlink, size } = lookAtHeld(this.#open());
     return nlink === 0 || size !== this.#knownSize;
   }
 

@@ -170,7 +170,7 @@ export class OpenRecord {
   }
 }
 
-export function fileState(stat: Stats): FileState {
+export function fileState(stat: Pick<Stats, 'mode' | 'uid' | 'gid' | 'size' | 'mtimeMs'>): FileState {
   const { mode, uid, gid, size, mtimeMs } = stat;
   return { kind: 'file', mode: mode & PERMISSION_BITS, uid, gid, size, mtimeMs };
 }

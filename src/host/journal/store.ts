@@ -29,6 +29,7 @@ import { sumBelow } from '../changes/tree-sum.ts';
 import { changedMeanwhile } from '../jail/pin.ts';
 import { versionOf } from '../changes/jail-version.ts';
 import { HostError } from '../host-error.ts';
+import { lookAtPath } from '../system/file-look.ts';
 import { piecesOf } from '../text/read-pieces.ts';
 
 /** Up to this size a file is read at once. */
@@ -81,7 +82,7 @@ export class ImageStore {
       if (isUnlinkable(error)) return 'unlinkable';
       throw error;
     }
-    if (isSame(lstatSync(image), entry.stat!)) return true;
+    if (isSame(lookAtPath(image), entry.stat!)) return true;
     // The file was replaced after the entry was found.
     unlinkSync(image);
     throw HostError.fromErrno(changedMeanwhile('ESTALE'), entry.path);
@@ -187,6 +188,6 @@ export function codeOf(error: unknown): string {
   return (cause as NodeJS.ErrnoException | undefined)?.code ?? '';
 }
 
-function isSame(found: Stats, old: Stats): boolean {
+function isSame(found: Pick<Stats, 'ino' | 'size' | 'mtimeMs'>, old: Stats): boolean {
   return found.ino === old.ino && found.size === old.size && found.mtimeMs === old.mtimeMs;
 }

@@ -16,7 +16,7 @@ import { Worker } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
 
 import { tempDir } from '#testing';
-import { toBytes, type ByteString } from '../text/byte-string.ts';
+import { toBytes, toText, type ByteString } from '../text/byte-string.ts';
 import { lookOf } from '../walk/entry-kind.ts';
 import { systemCalls, type SystemCalls } from './system-calls.ts';
 
@@ -56,7 +56,7 @@ function contentOf(fd: number | undefined): string | undefined {
 }
 
 describe.skipIf(!calls)('with the package', () => {
-  const { openLinkless, openAt, lookAt, linkAt, isRegularFile } = calls ?? ({} as SystemCalls);
+  const { openLinkless, openAt, lookAt, lookAtHeld, lookAtPath, linkAt, isRegularFile } = calls ?? ({} as SystemCalls);
 
   test('opens a path without links, and none with one', async () => {
     await using dir = await tempDir({
@@ -116,8 +116,17 @@ describe.skipIf(!calls)('with the package', () => {
     try {
       for (const name of readdirSync(dir.root, 'latin1') as ByteString[]) {
         const stat = lstatSync(Buffer.from(`${dir.root}/${name}`, 'latin1'));
-        expect([name, lookAt(fd, name)]).toEqual([name, lookOf(stat)]);
+        const { nlink, uid, gid } = stat;
+        const look = { ...lookOf(stat), nlink, uid, gid };
+        expect([name, lookAt(fd, name)]).toEqual([name, look]);
+        if (name === bytes) continue;
+        expect(lookAtPath(dir.path(toText(name)))).toEqual(look);
+        if (!stat.isFile()) continue;
+        const held = openSync(dir.path(toText(name)), constants.O_RDONLY);
+        expect(lookAtHeld(held)).toEqual(look);
+        closeSync(held);
       }
+      expect([lookAtHeld(-1), lookAtPath(dir.path('missing'))]).toEqual([undefined, undefined]);
       expect(['missing', 'f.txt/x'].map((name) => lookAt(fd, toBytes(name)))).toEqual([undefined, undefined]);
     } finally {
       closeSync(fd);

@@ -12,6 +12,13 @@ export interface EntryLook {
   ino: number;
 }
 
+/** Of a file that is written: also its links, owner and group. */
+export interface FileLook extends EntryLook {
+  nlink: number;
+  uid: number;
+  gid: number;
+}
+
 export function lookOf(stat: Stats): EntryLook {
   return { kind: kindOf(stat), size: stat.size, mode: stat.mode, mtimeMs: stat.mtimeMs, ino: stat.ino };
 }
