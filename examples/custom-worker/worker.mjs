@@ -23,6 +23,6 @@ iii.registerFunction(
   },
 );
 
-// An answer means that the registration before it was taken.
+// An answer proves that the registration before it was accepted.
 await iii.trigger({ function_id: 'engine::workers::list', payload: {} });
 console.log('ready');
