@@ -1,5 +1,5 @@
 /** Applies patches in tests, and reads the files of a directory for comparison. */
-import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import type { z } from 'zod';
 
@@ -17,7 +17,9 @@ export function patchCases<Result>(applyPatch: FunctionDef<unknown, z.ZodType, z
 
 /** Every file below a directory with its content; a symlink with its target. */
 export function filesBelow({ root }: TempDir): Record<string, string> {
-  const entries = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => !entry.isDirectory());
+  const entries = readdirSync(root, { recursive: true, withFileTypes: true })
+    // Node 24 also lists what is below a symlink.
+    .filter((entry) => !entry.isDirectory() && realpathSync(entry.parentPath) === entry.parentPath);
   const paths = entries.map(({ parentPath, name }) => join(parentPath, name)).sort();
   const content = (path: string) =>
     lstatSync(path).isSymbolicLink() ? `-> ${readlinkSync(path)}` : readFileSync(path, 'utf8');
