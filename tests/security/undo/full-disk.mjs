@@ -64,6 +64,7 @@ console.log(JSON.stringify(found));
 /** False if the change makes fewer steps. */
 async function fillBefore(step, { what, full, counts }) {
   const fault = (text) => counts.faults.push(`step ${step}: ${text}`);
+  await replacedFilesClosed();
   makeAnew();
   if (what === 'undo') await using(open(), (given) => doing.set(given));
   const old = textsOf();
@@ -186,6 +187,18 @@ function makeRoom() {
   for (const at of new Set([place, storePlace])) {
     for (const name of ['filler', 'fill']) plain.rmSync(join(at, name), { recursive: true, force: true });
   }
+}
+
+/** Replaced files are closed on another thread, and keep their space until then. */
+async function replacedFilesClosed() {
+  const isOpen = (fd) => {
+    try {
+      return plain.readlinkSync(`/proc/self/fd/${fd}`).endsWith(' (deleted)');
+    } catch {
+      return false;
+    }
+  };
+  while (plain.readdirSync('/proc/self/fd').some(isOpen)) await new Promise((done) => setTimeout(done, 1));
 }
 
 /** Every path with its content. */
