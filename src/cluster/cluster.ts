@@ -18,13 +18,15 @@ import { Directory } from './members/directory.ts';
 import { LostNodes } from './members/lost-nodes.ts';
 import { Members } from './members/members.ts';
 import type { Peer } from './members/peer.ts';
-import { answerTaken, refuseTaken } from './members/refuse-taken.ts';
+import { answerTaken } from './members/refuse-taken.ts';
 import type { Seat } from './members/seat.ts';
+import { Seating } from './members/seating.ts';
+import { UnreadableReports } from './members/unreadable-reports.ts';
 import type { ClusterSettings } from './settings.ts';
 import { AskSchema, MAX_ASK_BYTES } from './wire/ask.ts';
 import { BeatSchema, showsSame } from './wire/beat.ts';
 import { Bodies } from './wire/bodies.ts';
-import { readAs, toBytes, whyUnreadable } from './wire/json.ts';
+import { readAs, toBytes } from './wire/json.ts';
 import { Wire, type Message } from './wire/nats.ts';
 import { senderOf, Subjects, unheardCall, type Address, type ToNode } from './wire/subjects.ts';
 
@@ -52,22 +54,20 @@ export class Cluster implements Elsewhere {
   readonly #directory: Directory;
   readonly #channels: FarChannels;
   readonly #timers: NodeJS.Timeout[] = [];
-  /** Names of nodes whose reports cannot be read. */
-  readonly #unreadable = new Set<string>();
+  readonly #unreadable: UnreadableReports;
   #lastTickMs = performance.now();
-  /** Whether no other node has its name or its id; until then it announces nothing. */
-  #isSeated = false;
-  #seating: Promise<void> | undefined;
-  #hasJoined = false;
+  readonly #seating: Seating;
 
   constructor(engine: Engine, settings: ClusterSettings, { log, seat }: ClusterParts) {
     this.seat = seat;
     this.#engine = engine;
     this.#settings = settings;
     this.#log = log;
+    this.#unreadable = new UnreadableReports(log);
     this.#subjects = new Subjects(settings.cluster, this.self);
     this.#wire = new Wire(settings, log, { up: (wasDownMs) => this.#up(wasDownMs), down: () => this.#down() });
     const shared = { wire: this.#wire, subjects: this.#subjects };
+    this.#seating = new Seating({ ...shared, self: this.self, log, announce: () => this.#announce() });
     this.#bodies = new Bodies(this.#wire, this.#subjects);
     const bodies = this.#bodies;
     const lost = new LostNodes();
@@ -105,8 +105,7 @@ export class Cluster implements Elsewhere {
     this.#subscribe();
     try {
       await this.#wire.open();
-      await this.#seating;
-      this.#hasJoined = true;
+      await this.#seating.joined();
     } catch (error) {
       this.#members.loseAll('stopping');
       await this.#wire.close();
@@ -122,7 +121,7 @@ export class Cluster implements Elsewhere {
 
   async leave(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer);
-    if (this.#isSeated) this.#wire.publish(this.#subjects.toAll('leave'), toBytes({}));
+    if (this.#seating.isSeated) this.#wire.publish(this.#subjects.toAll('leave'), toBytes({}));
     this.#members.loseAll('stopping');
     await this.#wire.close();
   }
@@ -200,20 +199,6 @@ export class Cluster implements Elsewhere {
     });
   }
 
-  /** Runs after `join` has returned if no server answered in time. */
-  async #takeSeat(): Promise<void> {
-    const [wire, subjects, self] = [this.#wire, this.#subjects, this.self];
-    try {
-      await refuseTaken({ wire, subjects, self });
-    } catch (error) {
-      if (!this.#hasJoined) throw error;
-      this.#log.error('this node stays out of the cluster; start it again', { why: String(error) });
-      return wire.close();
-    }
-    this.#isSeated = true;
-    this.#announce();
-  }
-
   #up(wasDownMs: number): void {
     this.#log.info('connected to NATS', { server: this.#wire.server, after_ms: Math.round(wasDownMs) });
     for (const peer of this.#members.peers.values()) {
@@ -222,8 +207,7 @@ export class Cluster implements Elsewhere {
       void this.#questions.ask(peer, { isUrgent: true });
     }
     this.#engine.nodesChanged();
-    if (this.#isSeated) return this.#announce();
-    this.#seating ??= this.#takeSeat();
+    this.#seating.take();
   }
 
   #announce(): void {
@@ -237,7 +221,7 @@ export class Cluster implements Elsewhere {
   }
 
   #beat(): void {
-    if (!this.#isSeated) return;
+    if (!this.#seating.isSeated) return;
     const beat = this.seat.beat({
       every_ms: this.#beatMs,
       conn: Math.max(1, this.#wire.connections),
@@ -263,7 +247,7 @@ export class Cluster implements Elsewhere {
     const from = senderOf(subject);
     if (!from || from.id === this.self.id) return;
     const beat = readAs(BeatSchema, data, limits.MAX_BEAT_BYTES);
-    if (!beat) return this.#warnOfBeat(from, data);
+    if (!beat) return this.#unreadable.warn(from.name, data);
     const heard = this.#members.report(from, beat);
     if (!heard) return;
     const { peer, former } = heard;
@@ -271,14 +255,6 @@ export class Cluster implements Elsewhere {
     if (!former) this.#beat();
     else if (former.conn !== beat.conn) void this.#questions.ask(peer, { isUrgent: true });
     if (beat.catalogue !== undefined && former?.catalogue !== beat.catalogue) void this.#catalogues.read(peer);
-  }
-
-  /** Once for each sender: a node of another version would fill the log. */
-  #warnOfBeat({ name }: Address, data: Uint8Array): void {
-    if (this.#unreadable.has(name) || this.#unreadable.size >= limits.MAX_PEERS) return;
-    this.#unreadable.add(name);
-    const why = whyUnreadable(BeatSchema, data, limits.MAX_BEAT_BYTES);
-    this.#log.warn('a report of a node cannot be read; this node does not see it', { node: name, why });
   }
 
   #forget(peer: Peer): void {

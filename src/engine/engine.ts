@@ -34,7 +34,7 @@ import { engineWorker } from './functions/index.ts';
 import type { EngineContext } from './worker.ts';
 import { defaultLimits, type EngineLimits } from './limits.ts';
 import { memoryReader, memoryWriter } from './channels/memory-channels.ts';
-import { FunctionRegistration, toFunction } from './function-registration.ts';
+import { FunctionRegistration, isRegistration, toFunction } from './function-registration.ts';
 import { Registry, type RegisteredFunction } from './registry.ts';
 import { DEFAULT_NAMESPACE } from './namespace.ts';
 import { Session, type SessionOrigin } from './session.ts';
@@ -221,7 +221,7 @@ export class Engine {
 
   #take(session: Session, frame: Frame, encoded?: EncodedFrame): void {
     const limit = this.limits.maxRegistrationBytes;
-    if (encoded && encoded.length > limit && isKept(frame)) {
+    if (encoded && encoded.length > limit && isRegistration(frame)) {
       const fields = { type: frame.type, id: frame.id, worker: session.label, bytes: encoded.length, limit };
       return this.#log.warn('refused a registration that is too large', fields);
     }
@@ -260,10 +260,7 @@ export class Engine {
     }
   }
 
-  /**
-   * Events of a trigger are calls in the name of the provider, so a caller may bind only functions that it may call
-   * itself.
-   */
+  /** Events of a trigger are calls in the provider's name: a caller may bind only functions that it may call. */
   #bindTrigger(session: Session, frame: FrameOf<'registertrigger'>): void {
     const { function_id, namespace } = frame;
     const mayBind = this.#calls.mayCall(session.principal, function_id, namespace ?? DEFAULT_NAMESPACE);
@@ -298,8 +295,4 @@ export class Engine {
       this.#registry.add(toFunction(announce(engineWorker, fn), DEFAULT_NAMESPACE, owner));
     }
   }
-}
-
-function isKept(frame: Frame): frame is FrameOf<'registerfunction' | 'registertrigger' | 'registertriggertype'> {
-  return ['registerfunction', 'registertrigger', 'registertriggertype'].includes(frame.type);
 }

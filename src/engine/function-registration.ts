@@ -1,6 +1,6 @@
 /** Functions that peers offer: which are accepted and which are refused, with the message to the peer. */
 import type { Log } from '#contract';
-import type { FrameOf } from '#protocol';
+import type { Frame, FrameOf } from '#protocol';
 import type { Calls } from './calls/index.ts';
 import type { EngineLimits } from './limits.ts';
 import { isBuiltIn, type RegisteredFunction, type Registry } from './registry.ts';
@@ -66,4 +66,11 @@ export function toFunction(
 ): RegisteredFunction {
   const formats = { requestFormat: request_format, responseFormat: response_format };
   return { id, namespace, description, ...formats, metadata, owner };
+}
+
+/** Frames that the engine keeps as long as their session. */
+export function isRegistration(
+  frame: Frame,
+): frame is FrameOf<'registerfunction' | 'registertrigger' | 'registertriggertype'> {
+  return ['registerfunction', 'registertrigger', 'registertriggertype'].includes(frame.type);
 }

@@ -16,7 +16,7 @@ const MAX_ANSWER_BYTES = 1_024;
 /** The answer of a node; `taken_by` is absent when no node that it knows has the id. */
 const AnswerSchema = z.object({ taken_by: z.string().max(64).optional() });
 
-interface Asking {
+export interface Asking {
   wire: Wire;
   subjects: Subjects;
   self: Address;

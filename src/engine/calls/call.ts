@@ -1,4 +1,5 @@
 /** One call in the engine: its function, principal, executor and waiting caller. */
+import type { InvokeFrame } from '#protocol';
 import type { CallSpan, Principal } from '#contract';
 import type { Session } from '../session.ts';
 import type { Executor } from './executor.ts';
@@ -60,4 +61,14 @@ export interface Call extends From {
   startedAtMs: number;
   /** The same moment on the monotonic clock, for durations. */
   startTick: number;
+}
+
+/** Undefined if the peer wants no answer. */
+export function waitingOf(session: Session, frame: InvokeFrame): Waiting | undefined {
+  const { action, invocation_id: invocationId, traceparent, baggage } = frame;
+  if (action?.type === 'void' || invocationId == null) return undefined;
+  const wantsEvents = frame.wants_events === true;
+  const wantsChanges = frame.wants_changes === true;
+  const takesQuestions = frame.takes_questions === true;
+  return { session, invocationId, traceparent, baggage, wantsEvents, wantsChanges, takesQuestions };
 }

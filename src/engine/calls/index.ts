@@ -27,7 +27,7 @@ import type { CallMetrics } from '../telemetry/call-metrics.ts';
 import { Approvals } from './approvals.ts';
 import { GRANTED, Policies, type Ruling } from './authorize.ts';
 import { Callers } from './callers.ts';
-import type { Call, From, Waiting } from './call.ts';
+import { waitingOf, type Call, type From, type Waiting } from './call.ts';
 import { CallEvents } from './call-events.ts';
 import { withTrueCaller } from './call-frames.ts';
 import { Control } from './control.ts';
@@ -290,13 +290,4 @@ export class Calls {
       this.#settle.refuse(call.waiting, call.functionId, fail('TIMEOUT', { ms: limitMs }));
     }
   }
-}
-
-function waitingOf(session: Session, frame: InvokeFrame): Waiting | undefined {
-  const { action, invocation_id: invocationId, traceparent, baggage } = frame;
-  if (action?.type === 'void' || invocationId == null) return undefined;
-  const wantsEvents = frame.wants_events === true;
-  const wantsChanges = frame.wants_changes === true;
-  const takesQuestions = frame.takes_questions === true;
-  return { session, invocationId, traceparent, baggage, wantsEvents, wantsChanges, takesQuestions };
 }

@@ -188,7 +188,7 @@ test('stops when nobody waits any more', async () => {
   await expect(async () => tree.handle(request, context, scope)).rejects.toThrow('gave up');
 });
 
-/** Runs the work as an ordinary user, for whom permissions apply. */
+/** Runs the work as an ordinary user, so that permissions apply. */
 async function unprivileged<T>(work: () => Promise<T>): Promise<T> {
   const NOBODY = 65_534;
   const isRoot = process.geteuid!() === 0;

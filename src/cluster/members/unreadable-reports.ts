@@ -1,0 +1,21 @@
+/** Logs why reports of nodes cannot be read, once for each sender: a node of another version would fill the log. */
+import type { Log } from '#contract';
+import { MAX_BEAT_BYTES, MAX_PEERS } from '../limits.ts';
+import { BeatSchema } from '../wire/beat.ts';
+import { whyUnreadable } from '../wire/json.ts';
+
+export class UnreadableReports {
+  readonly #log: Log;
+  readonly #names = new Set<string>();
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  warn(name: string, report: Uint8Array): void {
+    if (this.#names.has(name) || this.#names.size >= MAX_PEERS) return;
+    this.#names.add(name);
+    const why = whyUnreadable(BeatSchema, report, MAX_BEAT_BYTES);
+    this.#log.warn('a report of a node cannot be read; this node does not see it', { node: name, why });
+  }
+}
