@@ -2,8 +2,8 @@
  * The jail of QEMU itself: a guest that breaks out of its machine finds nothing there.
  *
  * bwrap gives it namespaces of its own, no capability, no network, no other process, and of the file system only its
- * libraries and the files of the machine, under fixed names. Inside, QEMU runs as `nobody`, whichever user runs the
- * daemon.
+ * libraries and the files of the machine, under fixed names. Inside, QEMU runs as `nobody`, also for a daemon
+ * of root.
  */
 import { existsSync, lstatSync, readlinkSync } from 'node:fs';
 
