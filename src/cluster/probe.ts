@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLog } from '#contract';
 import { ASK_TIMEOUT_MS, MAX_BEAT_BYTES } from './limits.ts';
 import type { ClusterSettings } from './settings.ts';
-import { BeatSchema } from './wire/beat.ts';
+import { BeatSchema } from './wire/node-report.ts';
 import { readAs, toBytes } from './wire/json.ts';
 import { NotPermitted, Wire } from './wire/nats.ts';
 import { CALLERS_SEND, HOSTS_SEND } from './wire/permissions.ts';

@@ -13,9 +13,9 @@ import { Scope, type Surroundings } from './answering/scope.ts';
 import type { IncomingCall } from './call-scope.ts';
 import { doorOf, type Door } from './doors/door.ts';
 import type { FunctionDef } from './define-function.ts';
-import { describeIssues } from './issue-text.ts';
-import { requestSchema, type JsonSchema } from './json-schema.ts';
-import { hasTooManyValues, MAX_PAYLOAD_VALUES } from './payload-size.ts';
+import { describeIssues } from './schema/issue-text.ts';
+import { requestSchema, type JsonSchema } from './schema/json-schema.ts';
+import { hasTooManyValues, MAX_PAYLOAD_VALUES } from './schema/payload-size.ts';
 import { describeUnknownFields } from './doors/unknown-fields.ts';
 
 export type { OpenWorker };

@@ -10,7 +10,7 @@ import type { Bus } from './bus.ts';
 import { SCOPES } from './cluster/scope.ts';
 import { RISKS, type FunctionDef } from './define-function.ts';
 import type { AnyWorker } from './define-worker.ts';
-import { requestSchema, responseSchema, type JsonSchema } from './json-schema.ts';
+import { requestSchema, responseSchema, type JsonSchema } from './schema/json-schema.ts';
 import { ReadsSchema, type Reads } from './reads.ts';
 
 /** Metadata that a worker publishes about one of its functions. */

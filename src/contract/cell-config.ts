@@ -1,7 +1,7 @@
 /** Settings for all workers: the keys of a configuration beside `workers`. */
 import { z } from 'zod';
 
-import * as wire from './wire.ts';
+import * as wire from './schema/wire.ts';
 
 const journalSchema = z.strictObject({
   max_bytes: wire

@@ -1,8 +1,8 @@
 /** Worker configuration: parsed once from plain data; an unknown key gets a suggestion. */
 import type { z } from 'zod';
 
-import { describeIssues } from './issue-text.ts';
-import { requestSchema, type JsonSchema } from './json-schema.ts';
+import { describeIssues } from './schema/issue-text.ts';
+import { requestSchema, type JsonSchema } from './schema/json-schema.ts';
 import { didYouMean } from './nearest.ts';
 
 /**

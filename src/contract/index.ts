@@ -51,8 +51,8 @@ export {
   type FleetNode,
   type SandboxReport,
 } from './cluster/fleet.ts';
-export { isMap } from './is-map.ts';
-export type { JsonSchema } from './json-schema.ts';
+export { isMap } from './schema/is-map.ts';
+export type { JsonSchema } from './schema/json-schema.ts';
 export { silentLog, type Log, type LogFields } from './log.ts';
 export { boundTo, CHANGE_HEADER } from './change-field.ts';
 export {
@@ -67,7 +67,7 @@ export {
 } from './metrics.ts';
 export type { CallSpan, SpanEnd, Telemetry, TracedCall } from './telemetry.ts';
 export { didYouMean, nearestName } from './nearest.ts';
-export { hasTooManyValues } from './payload-size.ts';
+export { hasTooManyValues } from './schema/payload-size.ts';
 export {
   callerKey,
   callerRef,
@@ -81,5 +81,5 @@ export {
 export { COMMAND_NOTES, CUT_NOTES, fieldOf, lineReader, noteOf, ReadsSchema, type Reads } from './reads.ts';
 export { asText, takeContent, withContent, type TakenContent } from './doors/take-content.ts';
 export { Watched, watchEventsFunction, watchFunction, type WorkerEvent } from './watched.ts';
-export { wholeFix } from './doors/whole-fix.ts';
-export * as wire from './wire.ts';
+export { wholeFix } from './doors/fix-request.ts';
+export * as wire from './schema/wire.ts';

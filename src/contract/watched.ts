@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 import type { CallScope } from './call-scope.ts';
-import * as wire from './wire.ts';
+import * as wire from './schema/wire.ts';
 
 /** Changes are gathered this long: listing them again takes a caller some time too. */
 const GATHER_MS = 100;

@@ -27,7 +27,7 @@ import {
 import { BuiltIn } from './calls/built-in.ts';
 import { Calls } from './calls/index.ts';
 import { ChannelBroker } from './channels/channels.ts';
-import type { Elsewhere } from './elsewhere.ts';
+import type { Elsewhere } from './other-nodes.ts';
 import { engineTriggerTypes, Events } from './events.ts';
 import { engineBus } from './engine-bus.ts';
 import { engineWorker } from './functions/index.ts';

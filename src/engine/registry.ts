@@ -11,7 +11,7 @@
 import type { Failure } from '#contract';
 import type { BuiltIn } from './calls/built-in.ts';
 import type { Executor } from './calls/executor.ts';
-import type { Elsewhere } from './elsewhere.ts';
+import type { Elsewhere } from './other-nodes.ts';
 import { DEFAULT_NAMESPACE } from './namespace.ts';
 import type { Session } from './session.ts';
 

@@ -13,7 +13,7 @@ import {
 import type { Call } from './calls/call.ts';
 import { forExecutor, forNode } from './calls/call-frames.ts';
 import type { Executor, Request } from './calls/executor.ts';
-import type { NodeName } from './elsewhere.ts';
+import type { NodeName } from './other-nodes.ts';
 import { DEFAULT_NAMESPACE } from './namespace.ts';
 import { principalOf } from './session-principal.ts';
 

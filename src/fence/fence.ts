@@ -16,7 +16,7 @@ import { hostSockets } from './host-sockets.ts';
 import { layOut, type Layout, type LayoutOptions } from './layout.ts';
 import { ProtectedFiles } from './protected-files.ts';
 import { hostRegistries } from './registries.ts';
-import { WayOut, type EgressRules } from './way-out.ts';
+import { WayOut, type EgressRules } from './egress-socket.ts';
 
 export type FenceNetwork = 'none' | 'loopback' | 'egress';
 

@@ -4,8 +4,8 @@ export { toText, type ByteString } from './text/byte-string.ts';
 export { closestLines, type ClosestLine } from './text/closest-lines.ts';
 export { characterStart, wholeCharacters } from './text/characters.ts';
 export { Children, SpawnError, type ChildSpec, type Containment, type Launch } from './children/index.ts';
-export { leftGroups, ownedGroup } from './children/left-groups.ts';
-export { ownCgroup } from './children/own-cgroup.ts';
+export { leftGroups, ownedGroup } from './children/containments/stale-cgroups.ts';
+export { ownCgroup } from './children/containments/own-cgroup.ts';
 export {
   Execution,
   KeptOutput,
@@ -129,9 +129,9 @@ export {
 export { commitLayer, planWhole, settleCommit, type WholePlan } from './layers/commit/commit-layer.ts';
 export type { Conflict } from './layers/commit/conflicts.ts';
 export type { OnConflict as OnLayerConflict } from './layers/commit/plan-commit.ts';
-export { jailsOf, lookAtLayer, UntouchedPath, type LayerScope } from './layers/diff/look-at-layer.ts';
+export { jailsOf, lookAtLayer, UntouchedPath, type LayerScope } from './layers/diff/inspect-layer.ts';
 export { layerVersion } from './layers/diff/layer-version.ts';
 export { reportOf } from './layers/diff/report.ts';
 export type { GitRepository } from './layers/git/git-repository.ts';
 export { stateDirOf } from './journal/shared-journal.ts';
-export { TooManyFiles } from './layers/diff/touched.ts';
+export { TooManyFiles } from './layers/diff/touched-paths.ts';

@@ -1,7 +1,7 @@
 /** Helpers for tests. Never imported by the product, never published. */
 export { agentCell, type AgentCell } from './agent-cell.ts';
 export { changeCell, type ChangeCell } from './change-cell.ts';
-export { fakeRung, no, yes, type FakeRung } from './fake-rung.ts';
+export { fakeRung, no, yes, type FakeRung } from './fake-backend.ts';
 export { filesystemCases, treeOf, type ActionReply } from './filesystem-cases.ts';
 export { jailModes } from './jail-modes.ts';
 export { modesAndContents } from './modes-and-contents.ts';
@@ -32,5 +32,5 @@ export { watchTurns } from './watch-turns.ts';
 export { withEnoughTime } from './with-enough-time.ts';
 export { guestRoot, whyNoGuestRoot } from './images/guest-root.ts';
 export { copyPrograms, machineCache, qemuCache, whyNoQemu } from './qemu.ts';
-export { mcpClient, teller, type Told } from './teller.ts';
+export { mcpClient, teller, type Told } from './tester.ts';
 export { parsePrometheus } from './prometheus.ts';

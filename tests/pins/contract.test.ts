@@ -15,7 +15,7 @@ import { EXIT } from '../../src/cli/exit-codes.ts';
 import { listenOptions } from '../../src/cli/listen-options.ts';
 import { availableWorkers } from '../../src/assembly/workers.ts';
 import { PUBLIC_REGISTRIES } from '../../src/fence/index.ts';
-import { SHIPPED_RULES } from '../../src/workers/shell/shipped-rules.ts';
+import { SHIPPED_RULES } from '../../src/workers/shell/policy/shipped-rules.ts';
 
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as Record<
   string,

@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 import { connect, type Connection } from '#client';
 import { startEngine, type TestEngine } from '#testing';
-import { errors, worker } from './digger.ts';
+import { errors, worker } from './test-worker.ts';
 
 const dig = worker.defineFunction({
   id: 'digger::dig',

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { connect, type Connection } from '#client';
 import { CallError, type LogFields } from '#contract';
 import { startEngine, type TestEngine } from '#testing';
-import { worker } from './digger.ts';
+import { worker } from './test-worker.ts';
 
 let dug: string[] = [];
 let ended: string[] = [];

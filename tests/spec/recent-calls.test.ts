@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { connect, type Connection } from '#client';
 import { startEngine, type TestEngine } from '#testing';
-import { errors, worker } from './digger.ts';
+import { errors, worker } from './test-worker.ts';
 
 const fn = (id: string, handle: () => unknown) =>
   worker.defineFunction({

@@ -5,7 +5,7 @@ import { busState, isServed, refresh } from '../session.ts';
 import { followWatch } from '../watching.ts';
 import { loadCalls } from './calls.ts';
 import { JOURNAL, loadFeed, reloadFeed } from './changes.ts';
-import { followNodes } from '../nodes/nodes.ts';
+import { followNodes } from './nodes.ts';
 import { jobs, loadJobs, loadSandboxes, sandboxes } from './machines.ts';
 
 /** Pause between two loads of data that changes constantly, such as a job that prints. */

@@ -6,7 +6,7 @@ import { Ask } from '../parts/ask.tsx';
 import { FailureCard } from '../parts/failure-card.tsx';
 import { KeyForm } from '../parts/key-form.tsx';
 import { call, giveToken } from '../session.ts';
-import { loadNodes, type NodeRow } from './nodes.ts';
+import { loadNodes, type NodeRow } from '../live/nodes.ts';
 
 const WANTS_KEY = 'operator_only';
 

@@ -1,5 +1,5 @@
 /** Chooses one node of the cluster for a list; renders nothing outside a cluster. */
-import { nodes } from './nodes.ts';
+import { nodes } from '../live/nodes.ts';
 import { goTo, route } from '../route.ts';
 
 export function NodeFilter() {

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { clock, duration, since } from '../format.ts';
 import { useListKeys } from '../keys.ts';
 import { Drain } from './drain.tsx';
-import { isCutOff, nodes, type NodeRow } from './nodes.ts';
+import { isCutOff, nodes, type NodeRow } from '../live/nodes.ts';
 import { Badge, Command, Empty, Facts, Row, SearchBox } from '../parts/layout.tsx';
 import { Split } from '../parts/split.tsx';
 import { goTo, hashOf, route } from '../route.ts';

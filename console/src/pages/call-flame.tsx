@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 
 import type { ShownCall } from '../call-log.ts';
 import { duration } from '../format.ts';
-import { lanesOf } from '../lanes.ts';
+import { lanesOf } from '../call-lanes.ts';
 
 const SPANS = [
   { label: '10 s', ms: 10_000 },

@@ -4,7 +4,7 @@ import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { barOf, spanOf, type ShownCall } from '../call-log.ts';
 import { clock, counted, duration, preciseClock } from '../format.ts';
 import { cursor, useListKeys } from '../keys.ts';
-import { nodes, ownNode } from '../nodes/nodes.ts';
+import { nodes, ownNode } from '../live/nodes.ts';
 import { CallLine, OutcomeBadge } from '../parts/call-parts.tsx';
 import { rowWindow, useIsNarrow, useView } from '../row-window.ts';
 

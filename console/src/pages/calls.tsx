@@ -4,7 +4,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { figuresOf, filterCalls, groupByCaller, perSecond, type ShownCall } from '../call-log.ts';
 import { duration } from '../format.ts';
 import { callers, callLog, isFrozen, loadCalls } from '../live/calls.ts';
-import { ownNode } from '../nodes/nodes.ts';
+import { ownNode } from '../live/nodes.ts';
 import { Command, Empty, SearchBox } from '../parts/layout.tsx';
 import { NodeFilter } from '../nodes/node-filter.tsx';
 import { goTo, route } from '../route.ts';

@@ -6,12 +6,12 @@ import { useEffect } from 'preact/hooks';
 import { signal } from '@preact/signals';
 
 import { filesOf, type ChangedFile } from '../changes/by-file.ts';
-import { OPEN_PREFIX } from '../changes/open-changes.ts';
+import { OPEN_PREFIX } from '../changes/open-change.ts';
 import { bySeqOf, callerOf, nextStep, type ChangeRecord } from '../changes/records.ts';
 import { counted, moment } from '../format.ts';
 import { useListKeys } from '../keys.ts';
 import { feed, feedError, JOURNAL, loadAll, loadOlder } from '../live/changes.ts';
-import { useOpenChanges } from '../live/open-changes.ts';
+import { useOpenChanges } from '../live/use-open-changes.ts';
 import { ChangedCounts } from '../parts/call-parts.tsx';
 import { LineCounts } from '../parts/diff-view.tsx';
 import { FailureCard } from '../parts/failure-card.tsx';

@@ -1,7 +1,7 @@
 /** One open change: every deletion first, then what else it does, with Approve and Discard. */
 import { useEffect, useState } from 'preact/hooks';
 
-import { OPEN_PREFIX, type ChangeDiff, type OpenChange } from '../changes/open-changes.ts';
+import { OPEN_PREFIX, type ChangeDiff, type OpenChange } from '../changes/open-change.ts';
 import { CallFailure } from '../bus.ts';
 import { bytes, moment } from '../format.ts';
 import { ChangedFileRow } from '../parts/changed-file.tsx';

@@ -5,7 +5,7 @@
  */
 import { useState } from 'preact/hooks';
 
-import type { ChangeDiff } from '../changes/open-changes.ts';
+import type { ChangeDiff } from '../changes/open-change.ts';
 import type { Entry } from '../catalogue.ts';
 import { call, catalogue } from '../session.ts';
 import { ChangedFileRow } from './changed-file.tsx';

@@ -1,5 +1,5 @@
 /** One file of a change's diff. */
-import { diffLines, type ChangedFile } from '../changes/open-changes.ts';
+import { diffLines, type ChangedFile } from '../changes/open-change.ts';
 import { bytes } from '../format.ts';
 import { Badge } from './layout.tsx';
 

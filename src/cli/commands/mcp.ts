@@ -19,7 +19,7 @@ import { cellOptions } from '../cell-options.ts';
 import { UsageError, valueOption, type Command, type CommandInput } from '../command.ts';
 import { addressOptions, text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
-import { explainWaiting, shippedToolsFor } from '../mcp/seat.ts';
+import { explainWaiting, shippedToolsFor } from '../mcp/startup-checks.ts';
 import { presetOptions } from '../preset-options.ts';
 import { terminalLog } from '../terminal-log.ts';
 import { untilSignal } from '../until-signal.ts';

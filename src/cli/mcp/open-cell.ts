@@ -24,7 +24,7 @@ import type { ToolProfile } from '#surfaces/mcp';
 import { parseCellOptions } from '../cell-options.ts';
 import type { CommandInput } from '../command.ts';
 import { engineToken, engineUrl, explainUnreachable, text } from '../engine-address.ts';
-import { boundChangeOf, requireTools } from './seat.ts';
+import { boundChangeOf, requireTools } from './startup-checks.ts';
 import { parsePreset } from '../preset-options.ts';
 
 type Options = CommandInput['options'];

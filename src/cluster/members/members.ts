@@ -3,11 +3,11 @@ import type { Log } from '#contract';
 import type { Engine } from '#engine';
 import { MAX_PEERS } from '../limits.ts';
 import { NodeLink, type LinkParts } from '../node-link.ts';
-import type { Beat } from '../wire/beat.ts';
+import type { Beat } from '../wire/node-report.ts';
 import { senderOf, type Address } from '../wire/subjects.ts';
 import { whyGone, type Ending, type LostNodes } from './lost-nodes.ts';
 import { Peer } from './peer.ts';
-import type { Seat } from './seat.ts';
+import type { Seat } from './own-node.ts';
 
 interface MembersParts {
   engine: Engine;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { showsSame, type Beat } from '../wire/beat.ts';
+import { showsSame, type Beat } from '../wire/node-report.ts';
 import { Peer } from './peer.ts';
 
 test('a peer turns late once, and turns back when it is heard', () => {

@@ -2,7 +2,7 @@
 import type { NodeRow, Session } from '#engine';
 import { BEAT_MS, LATE_MS, LEASE_MS, NO_LISTENER_MS } from '../limits.ts';
 import type { NodeLink } from '../node-link.ts';
-import type { Beat } from '../wire/beat.ts';
+import type { Beat } from '../wire/node-report.ts';
 import type { Address } from '../wire/subjects.ts';
 
 export class Peer {

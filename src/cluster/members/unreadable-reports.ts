@@ -1,7 +1,7 @@
 /** Logs why reports of nodes cannot be read, once for each sender: a node of another version would fill the log. */
 import type { Log } from '#contract';
 import { MAX_BEAT_BYTES, MAX_PEERS } from '../limits.ts';
-import { BeatSchema } from '../wire/beat.ts';
+import { BeatSchema } from '../wire/node-report.ts';
 import { whyUnreadable } from '../wire/json.ts';
 
 export class UnreadableReports {

@@ -3,7 +3,7 @@ import type { IncomingCall } from '../call-scope.ts';
 import { Failure } from '../define-errors.ts';
 import type { AnyWorker } from '../define-worker.ts';
 import type { Door } from '../doors/door.ts';
-import { wholeFix } from '../doors/whole-fix.ts';
+import { wholeFix } from '../doors/fix-request.ts';
 import type { Log } from '../log.ts';
 import type { CallControl } from './call-control.ts';
 import { logOf } from './scope.ts';

@@ -4,7 +4,7 @@
  * A program on the bus gets the contract of the iii workers to the letter. A person or a model at a door gets help on
  * top of it: unknown fields are refused, shell lines are refused, and a model gets its own defaults.
  */
-import { isMap } from '../is-map.ts';
+import { isMap } from '../schema/is-map.ts';
 
 const DOORS = ['model', 'http', 'cli'] as const;
 export type Door = (typeof DOORS)[number];

@@ -1,6 +1,6 @@
 /** A failure as text for a model: code and reason, then details, then the next step. */
 import type { CallError } from '../bus.ts';
-import { isMap } from '../is-map.ts';
+import { isMap } from '../schema/is-map.ts';
 import { renderText } from './result-text.ts';
 
 /** Fields for programs: a model has the code, and no use for a documentation URL. */

@@ -3,7 +3,7 @@
  *
  * JSON would escape every line break of a file and repeat every field name in every row; here a file reads like a file.
  */
-import { isMap } from '../is-map.ts';
+import { isMap } from '../schema/is-map.ts';
 
 export function renderText(value: unknown): string {
   if (!isMap(value)) return typeof value === 'string' ? value : JSON.stringify(value ?? null);

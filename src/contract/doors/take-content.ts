@@ -9,7 +9,7 @@ import { z } from 'zod';
 
 import { ChannelRefSchema, type ChannelReader } from '#protocol';
 import { CallError, type Bus } from '../bus.ts';
-import { isMap } from '../is-map.ts';
+import { isMap } from '../schema/is-map.ts';
 
 const ReplySchema = z.looseObject({
   content: ChannelRefSchema.extend({ direction: z.literal('read').default('read') }),

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 
-import { requestSchema } from '../json-schema.ts';
+import { requestSchema } from '../schema/json-schema.ts';
 import { describeUnknownFields } from './unknown-fields.ts';
 
 const Op = z

@@ -4,9 +4,9 @@
  * Parsing drops them without a word, so a caller that writes `limit` for `line_to` gets an answer to another question.
  * Names that begin with `_` always pass: iii's own engine adds `_caller_worker_id`.
  */
-import { meantField } from './field-habits.ts';
-import { isMap } from '../is-map.ts';
-import type { JsonSchema } from '../json-schema.ts';
+import { meantField } from './field-aliases.ts';
+import { isMap } from '../schema/is-map.ts';
+import type { JsonSchema } from '../schema/json-schema.ts';
 
 interface Unknown {
   path: string;

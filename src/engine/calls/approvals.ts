@@ -23,7 +23,7 @@ import type { Call, From, Waiting } from './call.ts';
 import { clipJson } from './clip-json.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { Request } from './executor.ts';
-import { Held } from './held.ts';
+import { Held } from './waiting-calls.ts';
 import type { OpenCalls } from './open-calls.ts';
 import type { Settle } from './settle.ts';
 

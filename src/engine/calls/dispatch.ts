@@ -10,7 +10,7 @@ import type { Call, From } from './call.ts';
 import type { CallEvents } from './call-events.ts';
 import { ENQUEUE_ID, enqueueCall } from './call-frames.ts';
 import type { Executor, Request, Sink } from './executor.ts';
-import { Held } from './held.ts';
+import { Held } from './waiting-calls.ts';
 import type { Observed } from './observe.ts';
 import type { OpenCalls } from './open-calls.ts';
 import { Reading } from './reading.ts';

@@ -4,7 +4,7 @@
  * It gets a call and a sink, and reports everything about the call to the sink.
  */
 import type { EncodedFrame, EventFrame, InvokeFrame, ResultFrame, SendOutcome } from '#protocol';
-import type { NodeName } from '../elsewhere.ts';
+import type { NodeName } from '../other-nodes.ts';
 import type { Session } from '../session.ts';
 import type { Call } from './call.ts';
 

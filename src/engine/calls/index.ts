@@ -33,7 +33,7 @@ import { withTrueCaller } from './call-frames.ts';
 import { Control } from './control.ts';
 import { Dispatch, notShared } from './dispatch.ts';
 import type { Executor, Request } from './executor.ts';
-import { Held } from './held.ts';
+import { Held } from './waiting-calls.ts';
 import { principalFor, UNREADABLE, vouchedFor } from './on-behalf.ts';
 import { Observed } from './observe.ts';
 import { OpenCalls } from './open-calls.ts';

@@ -1,7 +1,7 @@
 /** The principal of a connection that calls for another program: named by that program, possibly with fewer rights. */
 import { cleanText, makePrincipal, withClient, type Grants, type Principal } from '#contract';
 import { OnBehalfSchema, type Caller, type InvokeFrame, type OnBehalf } from '#protocol';
-import type { NodeName } from '../elsewhere.ts';
+import type { NodeName } from '../other-nodes.ts';
 import type { Session } from '../session.ts';
 import type { Origin } from './call.ts';
 

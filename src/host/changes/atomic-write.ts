@@ -28,7 +28,7 @@ import { promisify } from 'node:util';
 import { HeldFile, isSameFile } from './replaced-file.ts';
 import { sweepOnce, tempName } from './atomic-write-temp.ts';
 import { accessOf, grantedBits, setAccess, type FileAccess, type KeptOwner } from './file-access.ts';
-import type { KeepFirst } from './noted.ts';
+import type { KeepFirst } from './recorded-change.ts';
 import type { ByteString } from '../text/byte-string.ts';
 import { HostError } from '../host-error.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';

@@ -4,7 +4,7 @@ import { rmdirSync } from 'node:fs';
 import { HostError } from '../host-error.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';
 import type { Jail } from '../jail/jail.ts';
-import type { Keeper } from './keep.ts';
+import type { Keeper } from './change-recorder.ts';
 
 export class MissingParents {
   readonly #jail: Jail;

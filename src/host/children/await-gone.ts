@@ -1,7 +1,7 @@
 /** Polls until killed processes are gone. They need one scheduler turn, so the first polls follow each other closely. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { KILL_DEADLINE_MS } from './containment.ts';
+import { KILL_DEADLINE_MS } from './containments/containment.ts';
 
 const MAX_PAUSE_MS = 50;
 

@@ -8,8 +8,8 @@ import type { ExecutionResult } from '../process/index.ts';
 import type { ChildSpec } from './child.ts';
 import { Children } from './children.ts';
 import { groupMarks } from './job-marks.ts';
-import { openContainment } from './open-containment.ts';
-import { CONTAINMENTS, type Containment } from './containment.ts';
+import { openContainment } from './containments/open-containment.ts';
+import { CONTAINMENTS, type Containment } from './containments/containment.ts';
 import { SpawnError } from './spawn-error.ts';
 
 const PATH = process.env.PATH!;

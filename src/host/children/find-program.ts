@@ -6,7 +6,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
 
-import type { Command } from './containment.ts';
+import type { Command } from './containments/containment.ts';
 import { isDirectory, SpawnError } from './spawn-error.ts';
 
 /** Search path of the system when PATH is not set. */

@@ -8,7 +8,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 
 import type { MarkPattern } from './processes.ts';
-import type { Command } from './containment.ts';
+import type { Command } from './containments/containment.ts';
 
 const VARIABLE = 'WORKCELL_JOB';
 /** Groups from 2^31 on are unassigned; the last four digits are the job's. */

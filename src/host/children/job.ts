@@ -11,7 +11,7 @@ import type { Log } from '#contract';
 import { OutputQueue } from '../process/output-queue.ts';
 import type { OutputStream, Process, ProcessEnd, ProcessInput } from '../process/process.ts';
 import { JobOutput } from './job-output.ts';
-import type { Held, Hold } from './containment.ts';
+import type { Held, Hold } from './containments/containment.ts';
 import { sendSignal } from './send-signal.ts';
 import type { ConnectedTerminal } from '../terminal/terminal.ts';
 

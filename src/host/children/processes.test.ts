@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { expect, test } from 'vitest';
 
 import { tempDir } from '#testing/basics';
-import { sessionGuardianScript } from './session-guardian.ts';
+import { sessionGuardianScript } from './containments/session-guardian.ts';
 import { listProcesses, membersOf, newestPid, type ProcessInfo } from './processes.ts';
 
 /** pid, parent, group, session, mark */

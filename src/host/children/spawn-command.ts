@@ -6,7 +6,7 @@
 import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 
-import type { Command } from './containment.ts';
+import type { Command } from './containments/containment.ts';
 import { SpawnError } from './spawn-error.ts';
 
 /** The leader of a session that opens a terminal gets it as its own; Node cannot do that between fork and exec. */

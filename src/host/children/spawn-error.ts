@@ -6,7 +6,7 @@
  */
 import { statSync } from 'node:fs';
 
-import type { Command } from './containment.ts';
+import type { Command } from './containments/containment.ts';
 
 const WORDS: Record<string, string> = {
   ENOENT: 'was not found',

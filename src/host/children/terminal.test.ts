@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { rounds, tempDir } from '#testing/basics';
 import type { ChildSpec } from './child.ts';
 import { Children } from './children.ts';
-import { CONTAINMENTS, type Containment } from './containment.ts';
+import { CONTAINMENTS, type Containment } from './containments/containment.ts';
 import { openScriptTerminal, openTerminal } from '../terminal/open-terminal.ts';
 import { findScript } from '../terminal/script-terminal.ts';
 import { terminalCalls } from '../terminal/terminal-calls.ts';

@@ -10,7 +10,7 @@ import { HostError } from '../host-error.ts';
 import type { Jail } from '../jail/jail.ts';
 import { Turns } from '../search/turns.ts';
 import type { Journal } from './journal.ts';
-import { Lanes } from './lanes.ts';
+import { Lanes } from './concurrency-limit.ts';
 import { makeStep, stageStep } from './make-step.ts';
 import type { OpenRecord } from './open-record.ts';
 import { PreparedFile } from './prepared-file.ts';

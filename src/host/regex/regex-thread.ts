@@ -10,7 +10,7 @@ import { compileRegex } from './compile-regex.ts';
 import { RegexError, ReplacedSizeError, ReplacementError } from './regex-error.ts';
 import type { Regex } from './regex.ts';
 import { replaceInLines } from './replace-lines.ts';
-import { replacedPlaces } from './replaced-places.ts';
+import { replacedPlaces } from './replaced-spans.ts';
 import { parseReplacement } from './replacement.ts';
 import type { FromThread, ReplaceTask, ToThread } from './thread-messages.ts';
 

@@ -13,7 +13,7 @@ import type { LineMatch } from './find-lines.ts';
 import { RegexError, ReplacedSizeError, ReplacementError } from './regex-error.ts';
 import type { Span } from './regex.ts';
 import { RegexWorker } from './regex-worker.ts';
-import type { Place } from './replaced-places.ts';
+import type { Place } from './replaced-spans.ts';
 import type { Replaced } from './replacement.ts';
 import type { FindTask, FromThread, LinesTask, ReplaceTask, ToThread } from './thread-messages.ts';
 

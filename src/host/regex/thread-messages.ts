@@ -2,7 +2,7 @@
 import type { RegexOptions } from './compile-regex.ts';
 import type { LineMatch } from './find-lines.ts';
 import type { Span } from './regex.ts';
-import type { Place } from './replaced-places.ts';
+import type { Place } from './replaced-spans.ts';
 
 export interface FindTask extends RegexOptions {
   readonly pattern: string;

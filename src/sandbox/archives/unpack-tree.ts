@@ -11,7 +11,7 @@ import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import type { ByteString } from '#host';
 import { ARCHIVE_LIMITS, type ArchiveLimits } from './archive-limits.ts';
 import { checkText, pathOf } from './entry-path.ts';
-import { ArchiveBudget } from './layer.ts';
+import { ArchiveBudget } from './apply-layer.ts';
 import { readTar, type TarEntry } from './tar-reader.ts';
 import { TreeWriter, type EntryFacts } from './tree-writer.ts';
 

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { ifThere } from './if-there.ts';
+import { ifThere } from './if-exists.ts';
 
 /** Created on first use. Undefined if the cache is not writable. */
 export function cacheIdOf(cacheDir: string): string | undefined {

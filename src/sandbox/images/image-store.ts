@@ -26,7 +26,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 
 import { isAlive, OWN_MARK } from '#host';
-import { ifThere } from './if-there.ts';
+import { ifThere } from './if-exists.ts';
 import { UNFINISHED, writeSharedFile } from './write-shared-file.ts';
 
 const Settings = z.object({ env: z.array(z.string()), workdir: z.string().optional(), user: z.string().optional() });

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { wire } from '#contract';
 import { entriesOf } from '#egress';
 import { PUBLIC_REGISTRIES } from '#fence';
-import { SHIPPED_RULES } from './shipped-rules.ts';
+import { SHIPPED_RULES } from './policy/shipped-rules.ts';
 
 /** A Node timer above this fires at once. */
 const LONGEST_TIMER_MS = 2_147_483_647;

@@ -20,7 +20,7 @@ import { status } from './functions/status.ts';
 import { watch } from './functions/watch.ts';
 import { shell as worker } from './worker.ts';
 
-export { explainCommand } from './explain-command.ts';
+export { explainCommand } from './policy/explain-command.ts';
 export { probeFence } from './probe-fence.ts';
 
 export const shell = worker.withFunctions([

@@ -18,7 +18,7 @@ import { baseEnvironment, type Environment } from './child-env.ts';
 import { configSchema, type ShellConfig } from './config.ts';
 import { errors, refuse, spell, translate } from './errors.ts';
 import { openFiles, type ShellFiles } from './file-context.ts';
-import { Policy } from './policy.ts';
+import { Policy } from './policy/policy.ts';
 
 /** Most commands in the foreground at once, so that no flood of calls can exhaust processes, pipes and memory. */
 const MAX_FOREGROUND = 512;

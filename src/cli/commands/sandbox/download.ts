@@ -20,7 +20,7 @@ import { addressOptions } from '../../engine-address.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { printText } from '../../print.ts';
 import { fileBytes, type PlaceInSandbox } from '../../sandbox/file-bytes.ts';
-import { onEach } from '../../sandbox/on-each.ts';
+import { onEach } from '../../sandbox/each-sandbox.ts';
 import { downloadTree } from '../../sandbox/trees.ts';
 
 const Stat = z.object({ is_dir: z.boolean() });

@@ -11,7 +11,7 @@ import { addressOptions, text } from '../../engine-address.ts';
 import { NOT_RUN } from '../../exit-codes.ts';
 import { commandOf, readDuration, readPairs, showExec } from '../../sandbox/sandbox-command.ts';
 import { envOption, timeoutOption } from '../../sandbox/sandbox-options.ts';
-import { onEach } from '../../sandbox/on-each.ts';
+import { onEach } from '../../sandbox/each-sandbox.ts';
 import { callStreaming } from '../../streamed-call.ts';
 
 export const sandboxExec: Command = {

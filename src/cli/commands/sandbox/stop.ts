@@ -2,7 +2,7 @@
 import type { Command } from '../../command.ts';
 import { addressOptions } from '../../engine-address.ts';
 import { EXIT } from '../../exit-codes.ts';
-import { onEach } from '../../sandbox/on-each.ts';
+import { onEach } from '../../sandbox/each-sandbox.ts';
 
 export const sandboxStop: Command = {
   name: 'sandbox stop',

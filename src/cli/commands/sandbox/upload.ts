@@ -9,7 +9,7 @@ import { UsageError, valueOption, type Command } from '../../command.ts';
 import { addressOptions, text } from '../../engine-address.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { sendFile } from '../../sandbox/file-bytes.ts';
-import { onEach } from '../../sandbox/on-each.ts';
+import { onEach } from '../../sandbox/each-sandbox.ts';
 import { uploadTree } from '../../sandbox/trees.ts';
 
 export const sandboxUpload: Command = {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 import { callerKey } from '#contract';
-import { Held } from '../../calls/held.ts';
+import { Held } from '../../calls/waiting-calls.ts';
 import { engine } from '../../worker.ts';
 
 const MAX_COUNTED = 10_000;

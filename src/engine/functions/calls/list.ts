@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { callerKey } from '#contract';
 import type { Call } from '../../calls/call.ts';
-import { Held } from '../../calls/held.ts';
+import { Held } from '../../calls/waiting-calls.ts';
 import { MAX_RECENT_CALLS, type EndedCall } from '../../calls/recent-calls.ts';
 import { engine } from '../../worker.ts';
 

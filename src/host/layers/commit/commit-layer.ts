@@ -24,7 +24,7 @@ import type { Journal } from '../../journal/journal.ts';
 import type { SetOutcome } from '../../journal/set-entry.ts';
 import { codeOf } from '../../journal/store.ts';
 import { isAlive, OWN_MARK, PID_SPACE } from '../../system/process-mark.ts';
-import type { LayerScope, LookedAt } from '../diff/look-at-layer.ts';
+import type { LayerScope, LookedAt } from '../diff/inspect-layer.ts';
 import { lockGit, planGit, type GitPlan } from '../git/plan-git.ts';
 import type { LayerPlace } from '../layer-store.ts';
 import { pinRestored, type Before } from '../pins.ts';

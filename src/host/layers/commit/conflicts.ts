@@ -10,9 +10,9 @@ import { HostError } from '../../host-error.ts';
 import { merge3 } from '../../journal/undo/merge3.ts';
 import type { LayerContents } from '../diff/contents.ts';
 import { bitsOf, placed } from '../diff/rows.ts';
-import type { LayerJails, Touched } from '../diff/touched.ts';
+import type { LayerJails, Touched } from '../diff/touched-paths.ts';
 import { conflictHunk } from './conflict-hunk.ts';
-import { copiedUp } from './copied-up.ts';
+import { copiedUp } from './overlay-copy-up.ts';
 
 export type ConflictKind =
   | 'both-changed'

@@ -7,12 +7,12 @@
 import { HostError } from '../../host-error.ts';
 import type { Jail } from '../../jail/jail.ts';
 import type { Seen, SetEntry } from '../../journal/set-entry.ts';
-import type { LookedAt } from '../diff/look-at-layer.ts';
+import type { LookedAt } from '../diff/inspect-layer.ts';
 import { isWithin } from '../diff/parents.ts';
 import { bitsOf, type Row, type RowKind } from '../diff/rows.ts';
 import type { Before } from '../pins.ts';
-import type { LayerEntry, LeftOut, NewTree, Touched } from '../diff/touched.ts';
-import { copiedUp } from './copied-up.ts';
+import type { LayerEntry, LeftOut, NewTree, Touched } from '../diff/touched-paths.ts';
+import { copiedUp } from './overlay-copy-up.ts';
 import { standingOf, type Conflict, type ConflictScope, type Standing } from './conflicts.ts';
 
 export type OnConflict = 'refuse' | 'merge' | 'mine' | 'theirs';

@@ -6,7 +6,7 @@ import { readlinkSync } from 'node:fs';
 import { versionOf } from '../../changes/jail-version.ts';
 import type { JailFile } from '../../jail/jail-file.ts';
 import { piecesOf } from '../../text/read-pieces.ts';
-import type { LayerEntry, LayerJails } from './touched.ts';
+import type { LayerEntry, LayerJails } from './touched-paths.ts';
 
 /** An entry with the path to read it by. */
 export interface Placed {

@@ -5,8 +5,8 @@
  */
 import { hash } from 'node:crypto';
 
-import type { LookedAt } from './look-at-layer.ts';
-import type { Touched } from './touched.ts';
+import type { LookedAt } from './inspect-layer.ts';
+import type { Touched } from './touched-paths.ts';
 
 export function layerVersion({ rows, leftOut, repositories }: LookedAt): string {
   const lines = rows.flatMap(({ path, kind, from, of, tree }) => [

@@ -6,7 +6,7 @@
 import { hash } from 'node:crypto';
 
 import { textOf, type LayerContents } from './contents.ts';
-import type { Touched } from './touched.ts';
+import type { Touched } from './touched-paths.ts';
 
 export interface Rename {
   readonly from: Touched;

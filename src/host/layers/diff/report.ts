@@ -1,7 +1,7 @@
 /** A diff as callers get it: counts of everything, all deletions, and as many rows as fit. */
 import { versionOf } from '../../changes/jail-version.ts';
 import type { LayerContents, Placed } from './contents.ts';
-import type { LookedAt } from './look-at-layer.ts';
+import type { LookedAt } from './inspect-layer.ts';
 import { bitsOf, isTooLarge, shownText, type Row, type RowKind } from './rows.ts';
 import { unifiedDiff } from './unified.ts';
 

@@ -2,7 +2,7 @@
 import { parentsOf } from './parents.ts';
 import { textOf, type LayerContents, type Placed } from './contents.ts';
 import type { Rename } from './renames.ts';
-import type { LayerEntry, LayerWalk, NewTree, Touched } from './touched.ts';
+import type { LayerEntry, LayerWalk, NewTree, Touched } from './touched-paths.ts';
 
 export type RowKind = 'added' | 'modified' | 'deleted' | 'renamed' | 'mode' | 'link' | 'tree';
 

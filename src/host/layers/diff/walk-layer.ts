@@ -10,7 +10,7 @@ import { pathInside } from '../../jail/pin.ts';
 import { Turns } from '../../search/turns.ts';
 import { toBytes, toText, type ByteString } from '../../text/byte-string.ts';
 import { MAX_DEPTH } from '../../walk/walk.ts';
-import { isWhiteout, Level, type Below } from './level.ts';
+import { isWhiteout, Level, type Below } from './layered-dir.ts';
 import {
   TooManyFiles,
   type LayerEntry,
@@ -20,7 +20,7 @@ import {
   type LeftOutWhy,
   type NewTree,
   type Touched,
-} from './touched.ts';
+} from './touched-paths.ts';
 
 export interface WalkOptions {
   /** Canonical paths that no function may read or write. */

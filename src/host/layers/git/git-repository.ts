@@ -10,7 +10,7 @@ import { lstatSync, readFileSync } from 'node:fs';
 import { HostError } from '../../host-error.ts';
 import { visitBelow } from '../../jail/jail-list.ts';
 import type { Jail } from '../../jail/jail.ts';
-import type { LayerJails } from '../diff/touched.ts';
+import type { LayerJails } from '../diff/touched-paths.ts';
 import type { References } from '../git-references.ts';
 import { readRefs, type RefFile, type RefValue } from './git-refs.ts';
 

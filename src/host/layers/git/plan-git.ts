@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import type { Jail } from '../../jail/jail.ts';
 import type { Seen, SetEntry } from '../../journal/set-entry.ts';
 import type { Conflict } from '../commit/conflicts.ts';
-import type { LayerJails, LeftOut } from '../diff/touched.ts';
+import type { LayerJails, LeftOut } from '../diff/touched-paths.ts';
 import type { GitRepository, MovedRef } from './git-repository.ts';
 
 export interface GitPlan {

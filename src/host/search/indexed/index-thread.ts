@@ -10,7 +10,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { compileRegex, RegexError } from '../../regex/index.ts';
 import { toPath, walkDirsBelow } from '../../walk/walk-dir.ts';
 import { FindingsWriter, type Findings } from '../findings.ts';
-import { GiveWay } from './give-way.ts';
+import { GiveWay } from './load-pause.ts';
 import { IndexGivesUp } from './index-gives-up.ts';
 import { IndexLoader } from './index-loader.ts';
 import type { FromIndex, IndexData, IndexOrder, ToIndex } from './index-messages.ts';

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 
 import { expect, test } from 'vitest';
 
-import { GiveWay } from './give-way.ts';
+import { GiveWay } from './load-pause.ts';
 import { LoadProgress } from './load-progress.ts';
 
 const LONG_MS = 100_000;

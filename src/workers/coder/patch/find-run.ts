@@ -1,6 +1,6 @@
 /** Searches a file for the lines of a chunk, level by level. */
 import type { Turns } from '#host';
-import { findPlace, runOf, standsAt, type Found } from './find-places.ts';
+import { findPlace, runOf, standsAt, type Found } from './find-fits.ts';
 import { LOOSE } from './levels.ts';
 import type { Chunk, SignedLine } from './patch.ts';
 import type { Source } from './source.ts';

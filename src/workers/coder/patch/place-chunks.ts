@@ -5,7 +5,7 @@
  * is changed here.
  */
 import type { Turns } from '#host';
-import { runOf, standsAt } from './find-places.ts';
+import { runOf, standsAt } from './find-fits.ts';
 import { Cursor, findRun, linesOf, type Looking, type Place } from './find-run.ts';
 import { LAST_LEVEL, LEVELS, LOOSE, type Fuzz, type Level } from './levels.ts';
 import { findMisfit, type Misfit } from './misfit.ts';

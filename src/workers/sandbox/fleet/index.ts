@@ -2,7 +2,7 @@
 import type { AnyWorker, Fleet, FunctionDef } from '#contract';
 import { BACKENDS } from '../backends/list.ts';
 import { openSandboxes, type SandboxContext } from '../worker.ts';
-import { frontOf } from './front.ts';
+import { frontOf } from './fleet-worker.ts';
 import { exportImage, importImage } from './images.ts';
 
 type SandboxWorker = AnyWorker & { functions: readonly FunctionDef<SandboxContext>[] };

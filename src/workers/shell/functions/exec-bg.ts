@@ -13,7 +13,7 @@ import { refuse } from '../errors.ts';
 import { execRequest } from '../exec-request.ts';
 import { isFenced } from '../fenced-command.ts';
 import { inOwnLayer, ownLayerFor, record, type Recording } from '../own-layer.ts';
-import { TakenAtEnd } from '../taken-at-end.ts';
+import { TakenAtEnd } from '../commit-at-end.ts';
 import { shell, type ShellContext } from '../worker.ts';
 
 const Request = execRequest('ExecBgRequest', {

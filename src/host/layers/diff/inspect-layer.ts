@@ -1,0 +1,76 @@
+/** Everything that diff and commit need to know of a change: its rows, what is left out, its repositories. */
+import { openJail, type Jail } from '../../jail/jail.ts';
+import type { OpenLayer } from '../open-layer.ts';
+import { LayerContents } from './contents.ts';
+import { gitRepositories, type GitRepository, type GitScope } from '../git/git-repository.ts';
+import { isWithin } from './parents.ts';
+import { findRenames } from './renames.ts';
+import { rowsOf, type Row } from './rows.ts';
+import type { LayerJails, LayerWalk, LeftOut, Touched } from './touched-paths.ts';
+import { walkLayer, type WalkOptions } from './walk-layer.ts';
+
+/** `beganAtCtimeNs` is that of a file made when the change began, by the clock of the file system. */
+export interface LayerScope extends WalkOptions, GitScope {}
+
+export interface LookedAt {
+  readonly rows: readonly Row[];
+  readonly leftOut: readonly LeftOut[];
+  readonly repositories: readonly GitRepository[];
+  readonly goneDirectories: readonly string[];
+  /** Not in the base, parents first; those with nothing in them are rows too. */
+  readonly newDirectories: readonly Touched[];
+  readonly contents: LayerContents;
+}
+
+/** A path of the request that the change did not touch. */
+export class UntouchedPath extends Error {
+  override readonly name = 'UntouchedPath';
+  readonly path: string;
+
+  constructor(path: string) {
+    super(`the change did not touch ${path}`);
+    this.path = path;
+  }
+}
+
+/** With `paths`, only those and what is below them; throws `UntouchedPath` for one that nothing was found for. */
+export async function lookAtLayer(scope: LayerScope, paths?: readonly string[]): Promise<LookedAt> {
+  const walk = await walkLayer(scope.jails, scope);
+  const contents = new LayerContents(scope.jails);
+  const chosen = paths ? within(walk, paths) : walk;
+  const rows = await rowsOf(chosen, await findRenames(chosen.touched, contents), contents);
+  const { leftOut, goneDirectories } = chosen;
+  const repositories = await gitRepositories(chosen.gitDirectories, scope);
+  const newDirectories = chosen.touched.filter(
+    ({ mine, base }) => mine?.type === 'directory' && base?.type !== 'directory',
+  );
+  return { rows, leftOut, repositories, goneDirectories, newDirectories, contents };
+}
+
+function within(walk: LayerWalk, paths: readonly string[]): LayerWalk {
+  const all = [...walk.touched, ...walk.trees.flatMap(({ entries }) => entries), ...walk.leftOut];
+  const found = [...all.map(({ path }) => path), ...walk.gitDirectories];
+  const untouched = paths.find((path) => !found.some((one) => isWithin(one, [path])));
+  if (untouched !== undefined) throw new UntouchedPath(untouched);
+
+  const isChosen = ({ path }: { readonly path: string }) => isWithin(path, paths);
+  // Part of a tree is a list of files, and so is a whole one: the change stays open, and keeps its layer.
+  const below: Touched[] = walk.trees.flatMap(({ entries }) => entries.filter(isChosen));
+  return {
+    touched: [...walk.touched.filter(isChosen), ...below],
+    trees: [],
+    leftOut: walk.leftOut.filter(isChosen),
+    goneDirectories: walk.goneDirectories.filter((path) => isWithin(path, paths)),
+    gitDirectories: walk.gitDirectories.filter((path) => isWithin(path, paths)),
+  };
+}
+
+/** The directories of a change that is entered; `live` is the jail of the workspace. */
+export function jailsOf({ upper, pins, workspace, mounted }: OpenLayer, live: Jail): LayerJails {
+  return {
+    live,
+    upper: openJail(upper),
+    pins: openJail(pins),
+    view: openJail(workspace, { view: mounted.view }),
+  };
+}
