@@ -63,8 +63,8 @@ export class Harness {
   }
 
   /**
-   * One goal and whether it was reached. Missing it is a result, not a failure of the benchmark. A suite numbers its own; the
-   * report puts the area first, so that no promise or case has the same id.
+   * One goal and whether it was reached. Missing it is a result, not a failure of the benchmark. A suite numbers its
+   * own; the report puts the area first, so that no promise or case has the same id.
    */
   bar({ id, goal, measured, met }) {
     this.bars.push({ id: `bench-${this.#suite}.${id}`, goal, measured, met });
@@ -122,7 +122,10 @@ async function timed(work) {
   return measured ?? { time: performance.now() - started };
 }
 
-/** Every second round backwards: a case pays for what the case before left to the disk, and that must not be the same one. */
+/**
+ * Every second round backwards: a case pays for what the case before left to the disk, and that must not be the same
+ * one.
+ */
 function rotated(list, by) {
   const start = by % list.length;
   const order = [...list.slice(start), ...list.slice(0, start)];

@@ -19,7 +19,7 @@ export class Program {
   /** Starts a module and waits until it says that it is ready. */
   static async start(moduleUrl, ...args) {
     const program = new Program();
-    // What the program prints would stand between the tables; what it complains about should be seen.
+    // What the program prints would be between the tables; what it complains about should be seen.
     program.#child = fork(moduleUrl, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
     program.ready = await program.#next();
     return program;

@@ -47,7 +47,7 @@ async function tryVersion(version) {
   }
 }
 
-/** The program ends on its own only if the SDK lets it: it is over once the result is printed. */
+/** The program ends on its own only if the SDK lets it: it has ended once the result is printed. */
 async function check(name, python, program, expected) {
   const env = { OTEL_ENABLED: 'false', PYTHONUNBUFFERED: '1' };
   const { stdout, stderr } = await run(python, ['-c', program], { env, until: expected, deadlineMs: 300_000 });

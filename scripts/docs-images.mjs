@@ -2,7 +2,7 @@
  * Makes the pictures of the README and the console guide: `npm run docs:images`.
  *
  * A built Workcell serves a small workspace to two real MCP clients; what they do is what the pictures show. With
- * `--all DIRECTORY` every page goes there at both sizes, light and dark, to be looked at.
+ * `--all DIRECTORY` every page goes there at both sizes, light and dark, for review.
  */
 import { spawn, execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

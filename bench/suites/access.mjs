@@ -139,7 +139,9 @@ function callerOf({ ready: { url } }) {
   };
 }
 
-/** What the server used for a call, with all that it did beside the calls: it is steadier than time on a busy machine. */
+/**
+ * What the server used for a call, with all that it did beside the calls: it is steadier than time on a busy machine.
+ */
 async function withProcessorTime(server, work) {
   const before = await server.request({});
   const { p50, calls } = await work();

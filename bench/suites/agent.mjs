@@ -1,6 +1,6 @@
 /**
- * What scripted coding tasks cost an agent: calls, tokens of the replies, and the tokens of the tool definitions that stand
- * in front of every conversation.
+ * What scripted coding tasks cost an agent: calls, tokens of the replies, and the tokens of the tool definitions that
+ * precede every conversation.
  *
  * A script walks each task once, knowing the way: the numbers compare tools, not models.
  */
@@ -32,7 +32,7 @@ const SERVERS = {
 };
 const STARTS = 7;
 const IMAGE_MS = 600_000;
-/** For processes that are told to end. */
+/** For processes that get SIGTERM. */
 const END_MS = 3000;
 
 export async function run(harness) {
@@ -129,7 +129,7 @@ async function walk(task, way, repositories) {
     for (const untilMs = Date.now() + IMAGE_MS; ;) {
       const { isError = false, content } = await server.reply(tool, args);
       const text = content.map((part) => (part.type === 'text' ? part.text : `(${part.type})`)).join('\n');
-      // The first sandbox of a machine builds its image; that is no cost of the task.
+      // The first sandbox of a machine builds its image; that is not a cost of the task.
       if (isError && text.startsWith('S102') && Date.now() < untilMs) continue;
       result.calls++;
       result.tokens += tokensOf(text);

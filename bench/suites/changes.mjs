@@ -130,7 +130,7 @@ async function measureRefresh(harness, cell) {
   await cell.call('change::discard', { change });
 }
 
-/** A program that looks at every file, twice: the first walk after a refresh has to look every name up again. */
+/** A program that stats every file, twice: the first walk after a refresh has to look every name up again. */
 async function compareWalks(harness, tree, cell) {
   const { change } = await cell.call('change::begin');
   const programs = {

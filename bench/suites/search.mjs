@@ -184,7 +184,9 @@ async function compareWithStandIn(harness, root, { size, rounds, times }) {
   }
 }
 
-/** What was found, in one order; of more than an answer holds, only how many, since the stand-in goes as folders come. */
+/**
+ * What was found, in one order; of more than an answer holds, only how many, since the stand-in goes as folders come.
+ */
 function placesIn(answer) {
   const { content_matches: matches, truncated } = JSON.parse(answer);
   if (truncated) return String(matches.length);

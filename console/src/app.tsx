@@ -130,7 +130,7 @@ function Count({ page }: { page: Page }) {
   );
 }
 
-/** A bar across the top while the engine does not answer: what the page shows below is old. */
+/** A bar across the top while the engine does not answer: the data below it is old. */
 function LostBar() {
   if (lostAtMs.value === undefined || wantsToken.value) return null;
   return (

@@ -103,7 +103,7 @@ export class BusClient {
     });
   }
 
-  /** The bytes of a channel, up to a number of them. */
+  /** Reads at most `maxBytes` of a channel. */
   readChannel(ref: ContentRef, maxBytes: number): Promise<Uint8Array> {
     const socket = this.openChannel({ ...ref, direction: 'read' });
     const chunks: Uint8Array[] = [];

@@ -1,4 +1,4 @@
-/** Follows what a worker reports: loads at once and after each change, never twice at the same time. */
+/** Follows the reports of a worker: loads at once and after each change, never twice at the same time. */
 import type { CallOptions } from './bus.ts';
 
 const WATCH_MS = 3_600_000;

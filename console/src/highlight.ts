@@ -1,5 +1,5 @@
 /**
- * Highlights the matches of a search in a line. The engine decides what matches; this only shows it.
+ * Highlights the matches of a search in a line. The engine finds them; this only shows them.
  *
  * It never runs a user's regex: backtracking would freeze the page. The reply has the offset of the first match, so the
  * word there is highlighted.

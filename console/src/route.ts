@@ -18,9 +18,9 @@ export interface Route {
   page: Page;
   /** The function, worker, job, sandbox, file or record that is open. */
   open?: string;
-  /** Only what belongs to this caller. */
+  /** Only rows of this caller. */
   caller?: string;
-  /** Only what runs on this node of the cluster. */
+  /** Only rows of this node of the cluster. */
   node?: string;
 }
 

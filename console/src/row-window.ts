@@ -34,7 +34,7 @@ export function useView(element: RefObject<HTMLElement | null>): { top: number; 
   return view;
 }
 
-/** As in the styles: below this width a row has two lines. */
+/** Width below which a row has two lines, as in the styles. */
 const NARROW = '(max-width: 700px)';
 
 export function useIsNarrow(): boolean {

@@ -15,7 +15,7 @@ export function useWatch(watch: Watch, load: () => Promise<unknown>, again: unkn
   }, [watch, busState.value, ...again]);
 }
 
-/** The same outside of a page. Returns a function that ends it. */
+/** Watches outside of a page. Returns a function that ends it. */
 export function followWatch(watch: Watch, load: () => Promise<unknown>, restMs = 0): () => void {
   return follow({ watch: (options) => call(watch, {}, options), load, restMs, page: document });
 }

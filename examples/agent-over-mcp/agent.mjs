@@ -1,5 +1,5 @@
 /**
- * The loop of an agent over MCP: list the tools, let the model choose one, call it, tell the model, until it is done.
+ * The loop of an agent over MCP: list the tools, let the model choose one, call it, give the model the result, until it is done.
  *
  * The model is a script, so that this runs anywhere; `nextMove` is where a real one goes. It gets what any model gets:
  * the tools and the results so far.

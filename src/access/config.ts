@@ -1,4 +1,4 @@
-/** The key `access` of a configuration: accepted tokens, and what each caller may call. */
+/** The key `access` of a configuration: accepted tokens, and the functions that each caller may call. */
 import { z } from 'zod';
 
 import { RISKS, wire } from '#contract';

@@ -1,9 +1,9 @@
 /**
- * One rule: what it matches, and whether a call that it matches is allowed, asked about or denied.
+ * One rule: its conditions, and whether a matching call is allowed, asked about or denied.
  *
  * A rule about paths or programs errs on the safe side. To allow, every path of the call has to match and the program has
- * to be written as the rule has it; to ask or deny, one path is enough, a program also matches by its last name, and what
- * the payload does not show counts as matching.
+ * to equal the rule's text; to ask or deny, one path is enough, a program also matches by its last name, and a
+ * path or program that the payload does not show counts as matching.
  */
 import { basename } from 'node:path';
 

@@ -1,8 +1,8 @@
 /**
- * What a call is about, as far as its payload says: the paths and the program that rules match.
+ * Subject of a call, from its payload: the paths and the program that rules match.
  *
- * The payload is not validated yet, and a function may take paths where no field shows them, such as inside a patch. What
- * cannot be read is `UNKNOWN`: an allowing rule does not match it, an asking or denying rule does.
+ * The payload is not validated yet, and a function may take paths where no field shows them, such as inside a patch. An
+ * unreadable subject is `UNKNOWN`: an allowing rule does not match it, an asking or denying rule does.
  */
 import { posix } from 'node:path';
 

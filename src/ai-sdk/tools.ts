@@ -86,7 +86,7 @@ export function workcellTools<Functions extends FunctionMap = FunctionTypes, con
   bus: TypedBus<Functions>,
   options?: WorkcellToolsOptions<Word> & { profile?: undefined; readOnly?: false; namespace?: undefined },
 ): Promise<WorkcellTools<Functions, Word>>;
-/** What a profile lists, which functions only read, and what another namespace has, is known at run time only. */
+/** The list of a profile, read-only functions and those of other namespaces are known at run time only. */
 export function workcellTools(bus: TypedBus | Bus, options?: WorkcellToolsOptions): Promise<ToolSet>;
 export async function workcellTools(bus: Bus, options: WorkcellToolsOptions = {}): Promise<ToolSet> {
   const { profile, only, readOnly, namespace } = options;

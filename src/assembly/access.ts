@@ -1,4 +1,6 @@
-/** Builds the access rules of a configuration, over the functions of this build and the tokens of the state directory. */
+/**
+ * Builds the access rules of a configuration, over the functions of this build and the tokens of the state directory.
+ */
 import { Access, accessConfig, TokenFile, type AccessConfig } from '#access';
 import { announce, type CalledFunction, type Log } from '#contract';
 import { availableWorkers } from './workers.ts';
@@ -10,7 +12,7 @@ export interface AccessSurroundings {
   workspace: string;
   stateDir: string;
   env?: NodeJS.ProcessEnv;
-  /** Of a running server: a list of tokens that is damaged later is reported there, and the former one kept. */
+  /** Logs a damaged token list instead of throwing, and keeps the former tokens. */
   log?: Log;
 }
 

@@ -40,7 +40,9 @@ export type ClusterConfig = z.output<typeof clusterConfig>;
 
 const NOT_A_PATH = /^\s*S[A-Z2-7]{50,}\s*$|-----BEGIN|\n/;
 
-/** For printing: without a password in an address, and without a secret that was given in place of the path of its file. */
+/**
+ * For printing: without a password in an address, and without a secret that was given in place of the path of its file.
+ */
 export function withoutClusterSecrets(config: ClusterConfig): ClusterConfig {
   const hidden = (value: string | null) => (value !== null && NOT_A_PATH.test(value) ? '***' : value);
   const { creds, nkey, ca, cert, key } = config;

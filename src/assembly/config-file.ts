@@ -67,7 +67,7 @@ export function readConfigFile(path: string): string {
   }
 }
 
-/** The workers a file lists. The workspace fills in what their blocks leave out. */
+/** The workers a file lists. Defaults for keys that a block leaves out come from the workspace. */
 export function parseEntries(text: string, available: readonly AnyWorker[], options: Surroundings = {}): WorkerEntry[] {
   const { workers, access: _, cluster: __, ...cell } = parseFile(text, options.env);
   return toEntries(workers ?? [], available, { ...options, cell: { ...cell, ...options.cell } });
@@ -119,7 +119,9 @@ export function findWorker(name: string, available: readonly AnyWorker[]): AnyWo
   throw new ConfigError(`workers: no worker "${name}"${didYouMean(name, known)}; this build has: ${known.join(', ')}`);
 }
 
-/** Replaces `${NAME}` and `${NAME:fallback}` in the whole text; a variable with neither value nor fallback is an error. */
+/**
+ * Replaces `${NAME}` and `${NAME:fallback}` in the whole text; a variable with neither value nor fallback is an error.
+ */
 export function expandVariables(text: string, env: NodeJS.ProcessEnv): string {
   return text.replace(/\$\{([A-Za-z_]\w*)(?::([^}]*))?\}/g, (_, name: string, fallback: string | undefined) => {
     const value = env[name] ?? fallback;

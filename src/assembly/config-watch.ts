@@ -39,7 +39,9 @@ export function watchConfig(path: string, log: Log, apply: () => Promise<void>):
   };
 }
 
-/** Undefined when the system refuses a watch, for example when other programs hold all inotify instances of this user. */
+/**
+ * Undefined when the system refuses a watch, for example when other programs hold all inotify instances of this user.
+ */
 function watchFile(path: string, log: Log, changed: () => void): FSWatcher | undefined {
   const warn = (error: Error) =>
     log.warn('the configuration file is not watched: changes take effect at the next start', {

@@ -1,6 +1,5 @@
 /**
- * Ends what a token left behind that is no longer accepted: its connections and calls, its background jobs, its
- * sandboxes.
+ * Ends everything of a token that is no longer accepted: its connections and calls, its background jobs, its sandboxes.
  *
  * Workers list the callers of jobs only for console pages, so this calls as one.
  */
@@ -10,7 +9,7 @@ import { connect } from '#client';
 import { CallError, makePrincipal, type Bus, type Log } from '#contract';
 import type { Engine } from '#engine';
 
-/** Each list, the ids in it, and what ends one of them. */
+/** Each list, the ids in it, and the function that ends one of them. */
 const LEFT = [
   { list: 'shell::list', rows: 'jobs', end: 'shell::kill', key: 'id', field: 'job_id' },
   { list: 'sandbox::jobs', rows: 'jobs', end: 'sandbox::kill', key: 'id', field: 'job_id' },

@@ -1,5 +1,5 @@
 /**
- * Explains what decides about a call, with the code that would decide: each check names the configuration key that it
+ * Explains the decision about a call, with the code that would decide: each check names the configuration key that it
  * comes from.
  *
  * The order is that in which a server applies them; the first that denies is the answer.
@@ -16,7 +16,7 @@ export interface Check {
   /** The key or the rule that decided, in its words. */
   readonly rule: string;
   readonly reason?: string | undefined;
-  /** What would change the answer. */
+  /** Advice that would change the answer. */
   readonly change: string;
 }
 

@@ -1,8 +1,8 @@
 /**
- * What a server needs to know about its callers: access rules, the audit, and the key of the operator's commands.
+ * Checks and records the callers of a server: holds access rules, the audit, and the key of the operator's commands.
  *
- * The key is a file of the state directory that only the server's user can read, and that no file function and no fenced
- * command reaches: a command that sends it is a person's.
+ * The key is a file of the state directory that only the server's user can read, and that no file function and no
+ * fenced command reaches: a command that sends it is a person's.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

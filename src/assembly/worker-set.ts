@@ -28,7 +28,7 @@ interface RunningWorker extends OpenedWorker {
 
 const WorkerList = z.object({ workers: z.array(z.object({ id: z.string(), functions: z.array(z.string()) })) });
 
-/** How long running calls of a replaced worker may go on. */
+/** Time that running calls of a replaced worker have to end. */
 const GRACE_MS = 5_000;
 
 export class WorkerSet {
@@ -91,7 +91,7 @@ export class WorkerSet {
         const { def, namespace } = entry;
         opened.set(nameOf(entry), { def, namespace, fingerprint: fingerprint(entry), context });
       }
-      // After all have opened: workers may share what one of them prepares.
+      // After all have opened: workers may share an index that one of them prepares.
       if (this.#prepares) for (const { def, context } of opened.values()) this.#prepare(def, context);
       return opened;
     } catch (error) {

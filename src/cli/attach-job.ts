@@ -1,4 +1,6 @@
-/** Connects this terminal to a background job of a worker: its output from the beginning, and its input if it has one. */
+/**
+ * Connects this terminal to a background job of a worker: its output from the beginning, and its input if it has one.
+ */
 import { z } from 'zod';
 
 import { CallError, type Bus } from '#contract';

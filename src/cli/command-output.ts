@@ -14,7 +14,7 @@ export interface CommandOutput {
   egress_refused?: { host: string; reason: string }[] | undefined;
 }
 
-/** `how` completes the line about truncated output: the limit, and what to do. */
+/** `how` completes the line about truncated output: the limit, and the next step. */
 export function printOutput(output: CommandOutput, how: string): void {
   printText(output.stdout);
   printText(output.stderr, process.stderr);

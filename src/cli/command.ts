@@ -31,7 +31,7 @@ export interface Command {
   /** Set by commands/index.ts, where all names are. */
   aliases?: readonly string[];
   summary: string;
-  /** What follows the name in the usage line; options come last unless it contains them. */
+  /** Words after the name in the usage line; options come last unless it contains them. */
   usage?: string;
   details?: string;
   options: Record<string, OptionSpec>;

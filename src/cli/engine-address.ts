@@ -10,7 +10,7 @@ export const addressOptions: Record<string, OptionSpec> = {
   token: valueOption('TOKEN', 'Bearer token, default $WORKCELL_TOKEN.'),
 };
 
-/** The engine did not answer; the message says what to do. */
+/** The engine did not answer; the message names the next step. */
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
 }

@@ -21,7 +21,7 @@ export interface LiveStreams {
   readonly stderr: (bytes: Uint8Array) => Promise<void>;
 }
 
-/** Prints to the streams of this process. A terminal is not to obey what a command prints, unless it is its own. */
+/** Prints to the streams of this process. A terminal must not obey control codes of a command, unless it is its own. */
 export function printing({ isRaw = false } = {}): LiveStreams {
   const printTo = (stream: NodeJS.WriteStream) => {
     const decoder = new StringDecoder();

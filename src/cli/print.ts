@@ -42,7 +42,7 @@ export function printLines(lines: readonly { text: string; colour?: Colour }[], 
   if (shown.length > 0) stream.write(`${shown.join('\n')}\n`);
 }
 
-/** The one shape of errors: `Error: [CODE] message`, and what helps below it. */
+/** The one shape of errors: `Error: [CODE] message`, and the fix below it. */
 export function printFailure(
   { code, message, help = [] }: { code?: string | undefined; message: string; help?: readonly string[] },
   stream: Sink = process.stderr,

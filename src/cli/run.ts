@@ -8,7 +8,7 @@ import { EXIT, EXIT_CODES, exitCodeNotRun } from './exit-codes.ts';
 import { printFailure, printJson, printText } from './print.ts';
 import { definitions, paragraphs } from './render.ts';
 
-/** As much of the command line as is parsed when something fails. */
+/** Parsed part of the command line, for the report of a failure. */
 interface Typed {
   command?: Command;
   input?: CommandInput;

@@ -93,7 +93,10 @@ export class Serving {
     this.#running.get(callId)?.abort(new Error('the caller cancelled the call'));
   }
 
-  /** Resolves when no call runs any more, and at the latest after `graceMs`. Watches are ended: their callers call again. */
+  /**
+   * Resolves when no call runs any more, and at the latest after `graceMs`. Watches are ended: their callers call
+   * again.
+   */
   async idle(graceMs: number): Promise<void> {
     for (const watch of this.#watches) watch.abort(new Error('the worker is leaving'));
     if (this.#running.size === 0) return;

@@ -1,7 +1,7 @@
 /**
  * The link between this engine and one peer: the frames of calls both ways, through NATS.
  *
- * The engine sees an ordinary peer. What is particular is in `asking`: both ends remember calls, so that a lost
+ * The engine sees an ordinary peer. The difference is in `asking`: both ends remember calls, so that a lost
  * message is sent again and a repeated one is dropped.
  */
 import { encodeFrame, type EncodedFrame, type Frame, type Link, type LinkEvents, type SendOutcome } from '#protocol';

@@ -7,7 +7,9 @@ const NodeName = z
   .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'must be a DNS label: small letters, digits and hyphens, at most 63')
   .refine((name) => name !== 'all' && name !== 'default', 'must not be "all" or "default"');
 
-/** A seed or the contents of a file in place of its path; without the check, errors about a missing file would print it. */
+/**
+ * A seed or the contents of a file in place of its path; without the check, errors about a missing file would print it.
+ */
 const SECRET = /^\s*S[A-Z2-7]{50,}\s*$|-----BEGIN|\n/;
 const FilePath = z.string().refine((path) => !SECRET.test(path), 'must be the path of a file, not what is in the file');
 

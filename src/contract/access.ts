@@ -1,11 +1,13 @@
-/** What decides whether a call may be made: the declared subject of a function, and the decision about one call. */
+/** Access: the declared subject of a function, and the decision about one call. */
 import { z } from 'zod';
 
 import type { Caller } from '#protocol';
 
-/** Fields of a request that say what a call is about, as a function announces them. */
+/** Fields of a request with the subject of a call, as a function announces them. */
 export const SubjectSchema = z.object({
-  /** Fields that hold paths: `path`, `paths[]`, `files[].path`. None: the paths are in no field, so they are unknown. */
+  /**
+   * Fields that hold paths: `path`, `paths[]`, `files[].path`. None: the paths are in no field, so they are unknown.
+   */
   paths: z.array(z.string()).readonly().optional(),
   /** Fields that hold paths that may end in a range of lines: `a.ts:1-20`. */
   ranges: z.array(z.string()).readonly().optional(),
@@ -22,7 +24,7 @@ export type Subject = Readonly<z.infer<typeof SubjectSchema>>;
 
 export type Verdict = 'allow' | 'ask' | 'deny';
 
-/** What was decided about one call, and by which rule. */
+/** Decision about one call, and the rule that made it. */
 export interface Decision {
   readonly verdict: Verdict;
   readonly rule: string;
@@ -56,7 +58,7 @@ export interface AuditedCall {
   readonly principal: Caller;
   /** The call that it was made for. */
   readonly via?: string | undefined;
-  /** What `Audit.arguments` returned when it began. */
+  /** Result of `Audit.arguments` when it began. */
   readonly arguments: unknown;
   /** The rule that decided, if a policy did. */
   readonly rule?: string | undefined;
@@ -75,6 +77,6 @@ export interface Audit {
   /** The arguments as a record may show them. */
   arguments(metadata: unknown, payload: unknown): unknown;
   record(call: AuditedCall): void;
-  /** What a person did to calls of others. */
+  /** Records an action of a person on the calls of others, such as `cancel` or `pause`. */
   acted(action: string, by: Caller, target: Readonly<Record<string, string>>): void;
 }

@@ -13,7 +13,7 @@ import {
 
 export type { CallEvent };
 
-/** What a person of the caller decided, or undefined for no answer: then the call waits on. */
+/** Decision of a person of the caller, or undefined for no answer: then the call keeps waiting. */
 export type Approval = Pick<QuestionAnswer, 'approved' | 'why'> | undefined;
 
 export interface CallOptions {
@@ -29,13 +29,13 @@ export interface CallOptions {
   metadata?: unknown;
   traceparent?: string;
   baggage?: string;
-  /** Accepts a large result as an `EncodedObject`, for a door that writes its bytes; decoded when absent. */
+  /** Accepts a large result as an `EncodedObject`, for a surface that writes its bytes; decoded when absent. */
   takesEncoded?: boolean;
   /** Asks for the events of the call; called with each before its answer. */
   onEvent?: (event: CallEvent) => void;
   /** Asks for the file changes of the call; called before the answer, also before that of a failed call. */
   onChanges?: (changes: readonly Change[]) => void;
-  /** Called before the answer, if the function defines a text form of its result and the call came through a door. */
+  /** Called before the answer, if the function defines a text form and the call came through MCP or the CLI. */
   onText?: (text: string) => void;
   /** Called if a rule lets the caller's own person approve the call, or one that is made for it. */
   onQuestion?: ((question: Question) => Promise<Approval>) | undefined;

@@ -16,7 +16,7 @@ export interface IncomingCall {
   readonly via?: string | null;
   /** Whether a caller or console asked for the changes of calls. */
   readonly wantsChanges?: boolean;
-  /** Takes what the journal recorded for the call; absent if the engine did not ask. */
+  /** Receives the journal records of the call; absent if the engine did not request them. */
   readonly journaled?: Change[];
   /** The connection that called, if the engine knows it. */
   readonly callerId?: string;
@@ -38,6 +38,6 @@ export interface CallScope {
   readonly noteChange?: ((change: Change) => void) | undefined;
   /** Reports an event of the call; undefined when its caller did not subscribe to events. */
   readonly emit?: ((event: CallEvent) => void) | undefined;
-  /** The door that a person or a model called through; undefined for a program on the bus. */
+  /** The surface that a person or a model called through; undefined for a program on the bus. */
   readonly door?: Door;
 }

@@ -14,7 +14,7 @@ export interface ErrorRow<Details> {
   retryable?: boolean;
   /** Names the thing, its value and the accepted values. */
   message(details: Details): string;
-  /** What to change in the failed request; `answer` makes the whole next request of it. */
+  /** Change of the failed request; `answer` makes the whole next request of it. */
   fix?(details: Details): Record<string, unknown> | undefined;
   /** Fields beside code, message and fix. */
   extra?(details: Details): Record<string, unknown>;

@@ -37,7 +37,7 @@ export interface FunctionDef<
   id: Id;
   /** One line, for lists, help and models. */
   summary: string;
-  /** What the summary and the fields do not say. */
+  /** Facts that the summary and the fields leave out. */
   details?: string;
   effect: Effect;
   /** Whether it can change or remove existing data, not only add; derived from the effect when absent. */
@@ -46,10 +46,10 @@ export interface FunctionDef<
   isIdempotent?: boolean;
   /** Permissions that a caller needs, such as `fs.read`. */
   permissions: readonly string[];
-  /** What a call is about, for rules of the operator over paths and programs. */
+  /** Subject of a call, for rules of the operator over paths and programs. */
   subject?: Subject;
   policy?: Policy;
-  /** In a cluster; `host` for a worker in the process of its node, `one` for every other when absent. */
+  /** Reach in a cluster; `host` for a worker in the process of its node, `one` for every other when absent. */
   scope?: Scope;
   /** Omitted from lists unless they ask for it: made for a program of this product. */
   isInternal?: boolean;
@@ -64,7 +64,7 @@ export interface FunctionDef<
   /** Defaults of fields for a model, where they differ from those of the contract. */
   modelDefaults?: Readonly<Record<string, unknown>>;
   errors: readonly Code[];
-  /** How a reply reads as text, for doors that models and people use; bus and HTTP get the reply itself. */
+  /** How a reply reads as text, for MCP and the CLI; bus and HTTP get the reply itself. */
   text?(response: z.input<Response>, context: Context): string;
   /** How its calls read in lists of calls. */
   reads?: Reads;

@@ -33,7 +33,7 @@ export interface WorkerSpec<Config extends z.ZodType, Table extends ErrorTable, 
     internal(callId: string): Failure;
     deadline(deadlineMs: number): Failure;
   };
-  /** Translates an error that is not a `Failure` but known to this worker; with help for a caller at a door. */
+  /** Translates an error that this worker knows and that is not a `Failure`; with help for a caller at a `door`. */
   translate?(error: unknown, call?: { context: NoInfer<Context>; door?: Door }): Failure | undefined;
   /** How a failure is written on the wire; as an iii handler failure by default. */
   spell?(failure: Failure, engine?: { httpUrl?: string }): ErrorBody;
@@ -62,7 +62,7 @@ export interface Within<Context> extends Disposable {
   readonly context: Context;
 }
 
-/** What every worker has, with defaults filled in. */
+/** Fields of every worker, with defaults filled in. */
 type Defaulted = 'translate' | 'spell' | 'prepare' | 'metrics' | 'close' | 'workspaceDefaults' | 'shippedBlock';
 
 export interface WorkerDef<
@@ -127,7 +127,7 @@ export type AnyWorker = Omit<WorkerDef, 'errors' | 'defineFunction' | 'withFunct
  *   summary: 'Adds a note.',
  *   effect: 'write',
  *   permissions: [],
- *   request: z.object({ text: z.string().describe('What the author should know.') }),
+ *   request: z.object({ text: z.string().describe('Message to the author.') }),
  *   response: z.object({ count: z.int() }),
  *   errors: ['full'],
  *   examples: [{ text: 'off by one' }],

@@ -26,7 +26,11 @@ export function logWith(log: Log, carried: LogFields): Log {
  * import { createWorkcell } from 'workcell';
  * import { silentLog } from 'workcell/contract';
  *
- * const log = { ...silentLog, error: (message, fields) => console.error(message, fields) };
+ * const messages = [];
+ * const log = { ...silentLog, error: (message) => messages.push(message) };
+ * log.info('dropped');
+ * log.error('stored');
+ * console.log(messages.join()); // stored
  * const cell = await createWorkcell({ workspace: '.', workers: [{ name: 'coder' }], log });
  * await cell.close();
  * ```

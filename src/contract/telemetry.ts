@@ -1,4 +1,4 @@
-/** What a server sends to a collector of OpenTelemetry; absent unless there is one. */
+/** Interface to a collector of OpenTelemetry for spans, metrics and forwarded messages; absent without a collector. */
 import type { Caller } from '#protocol';
 import type { ReadMetrics } from './metrics.ts';
 
@@ -35,6 +35,6 @@ export interface Telemetry {
   collect(read: ReadMetrics): void;
   /** Forwards a message that an SDK sent to `/otel`, or drops it. */
   forward(message: Buffer): void;
-  /** Sends what is left, for two seconds at most. */
+  /** Sends the rest, for two seconds at most. */
   close(): Promise<void>;
 }

@@ -1,8 +1,8 @@
 /**
  * Forwards one plain HTTP request through the proxy.
  *
- * It is parsed and rewritten, with one length and the Host that was decided on, so the server reads exactly what the
- * rules approved. Every request has a connection of its own.
+ * It is parsed and rewritten, with one length and the Host that was decided on, so the server reads exactly the request
+ * that the rules approved. Every request has a connection of its own.
  */
 import { request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';

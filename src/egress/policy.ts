@@ -1,5 +1,5 @@
 /**
- * What one sandbox, or the fence, may reach: what the operator allows and, if the call has lists, what the call allows too.
+ * Hosts that one sandbox, or the fence, may reach: allowed by the operator and, if the call has lists, by the call too.
  *
  * Both apply at once, so a call cannot open more. Deny beats allow. An address that is not public has to be listed
  * itself, in both; a name that resolves to it opens nothing.

@@ -1,4 +1,4 @@
-/** A refusal as the HTTP reply to the program: what, why, and what to use instead. */
+/** A refusal as the HTTP reply to the program: the target, the reason, the alternative. */
 import type { EgressPolicy, Verdict } from './policy.ts';
 import { hostText, spelled, type Target } from './target.ts';
 
@@ -36,7 +36,7 @@ export class Refusal extends Error {
     return this.message.slice(0, MAX_STATUS_CHARS).replace(/[^\x20-\x7e]/g, '?');
   }
 
-  /** The reason with what to use instead. */
+  /** The reason with the alternative. */
   get advice(): string {
     return this.fix === null ? this.message : `${this.message}. ${this.fix}`;
   }

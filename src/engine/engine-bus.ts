@@ -1,4 +1,4 @@
-/** The bus of the engine's own functions: it refuses every call, because their context has what they need. */
+/** Stub bus for the engine's own functions: refuses every call, because they use their context instead. */
 import type { Bus } from '#contract';
 
 function unavailable(): never {

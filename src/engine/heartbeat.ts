@@ -3,7 +3,7 @@
  *
  * Any bytes count as a sign of life, not only messages: one message may take longer than the limit, and a pong queues
  * behind it.
- * Silence is counted in beats, not by the clock: after a suspend all peers would look dead.
+ * Silence is counted in heartbeats, not by the clock: after a suspend all peers would look dead.
  */
 import type { Socket } from 'node:net';
 

@@ -79,7 +79,7 @@ export function triggerRow(trigger: Trigger) {
   };
 }
 
-/** Only on a binding without a provider. */
+/** Mark of a trigger whose type has no provider. */
 export function pendingMark({ isParked }: Trigger): { pending?: true } {
   return isParked ? { pending: true } : {};
 }

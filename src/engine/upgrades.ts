@@ -18,7 +18,7 @@ import { SocketLink } from './socket-link.ts';
 import { Message, type Room } from './telemetry/message.ts';
 import { handshakeKey, TelemetrySink } from './telemetry/telemetry-sink.ts';
 
-/** For channels: an end that waits for its other end reads nothing, so it cannot answer pings either. */
+/** TCP keep-alive of channel sockets: an end that waits for its other end reads nothing, so it cannot answer pings. */
 const KEEP_ALIVE_MS = 30_000;
 const CHANNEL_PATH = /^\/ws\/channels\/([\w-]+)$/;
 

@@ -1,10 +1,7 @@
-/**
- * The fence cannot be built here: what failed, and what to do about it. Commands are then refused, never run without
- * it.
- */
+/** The fence cannot be set up: the failed step, and how to fix it. Commands are then refused, never run without a fence. */
 export class FenceError extends Error {
   override readonly name = 'FenceError';
-  /** What the operator can do. */
+  /** Advice to the operator. */
   readonly fix: string;
 
   constructor(problem: string, fix: string, options?: ErrorOptions) {

@@ -1,5 +1,5 @@
 /**
- * What commands in the fence see of this system beside programs and libraries.
+ * Paths of this system that commands in the fence see beside programs and libraries.
  *
  * The folders of home are narrow on purpose: settings with tokens lie beside caches, such as ~/.cargo/credentials.toml
  * beside ~/.cargo/registry.

@@ -14,7 +14,7 @@ import type { BackgroundJob } from './background-job.ts';
 import type { JobCode } from './job-fault.ts';
 import type { Jobs } from './jobs.ts';
 
-/** The jobs of a worker, and what the operations on them share. */
+/** The jobs of a worker, and the shared parts of operations on them. */
 export interface JobContext {
   readonly jobs: Jobs;
   readonly attachments: Attachments;

@@ -16,7 +16,7 @@ import type { SignalName } from './signals.ts';
 
 export const MAX_KEPT_JOBS = 1000;
 const MIN_KEPT_BYTES = 64 * 2 ** 20;
-/** Longer than a host or a guest takes to kill, unless a process is stuck in the kernel. */
+/** Wait for a kill; longer than a host or a guest takes, unless a process is stuck in the kernel. */
 const KILL_WAIT_MS = 6000;
 
 export interface JobLimits {
@@ -42,7 +42,7 @@ export class Jobs {
   readonly #limits: JobLimits;
   readonly #log: Log;
   readonly #maxKeptBytes: number;
-  /** In the order they started. */
+  /** Jobs in the order of their start. */
   readonly #jobs = new Map<string, BackgroundJob>();
   /** Ended jobs in order. */
   readonly #kept = new Map<BackgroundJob, { bytes: number; expiry: NodeJS.Timeout }>();

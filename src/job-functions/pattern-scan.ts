@@ -8,7 +8,7 @@ import { stripAnsi } from './strip-ansi.ts';
 
 /** Bytes that are read at a time. */
 const STEP_BYTES = 262_144;
-/** Of a longer line only the end is searched. */
+/** Longest searched line; of a longer one only the end is searched. */
 const MAX_LINE_BYTES = 65_536;
 const MAX_SHOWN_CHARS = 1000;
 const LINE_FEED = 0x0a;
@@ -57,7 +57,7 @@ export class PatternScan {
   async scan(signal: AbortSignal): Promise<FoundLine | undefined> {
     while (this.#next < this.#ring.end) {
       const { from, next, pieces } = this.#ring.read(this.#next, STEP_BYTES);
-      // Bytes in between were dropped: what follows is another line.
+      // Bytes in between were dropped: the next byte is in another line.
       if (from > this.#next) this.#open = { stdout: [], stderr: [] };
       this.#next = next;
       for (const { stream, at, bytes } of pieces) this.#open[stream].push({ at, bytes });

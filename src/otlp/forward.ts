@@ -24,7 +24,7 @@ export class Forward {
     this.#senders = new Map(Object.entries(SIGNALS).map(([prefix, signal]) => [prefix, senderOf(base, signal)]));
   }
 
-  /** Not logged: a peer decides what the collector refuses here. */
+  /** Not logged: a peer controls which data the collector refuses here. */
   take(message: Buffer): void {
     const sender = this.#senders.get(message.toString('latin1', 0, PREFIX_BYTES));
     sender?.export(message.subarray(PREFIX_BYTES), () => {});

@@ -1,4 +1,4 @@
-/** An event of a running call: JSON with a `type`. A door that shows text shows `message`. */
+/** An event of a running call: JSON with a `type`. A surface that shows text shows `message`. */
 export interface CallEvent {
   readonly type: string;
   readonly message?: string;

@@ -30,11 +30,11 @@ const trace = { traceparent: text, baggage: text };
 const CallerSchema = z.object({
   id: z.string(),
   kind: z.enum(['operator', 'local', 'token', 'app', 'page', 'worker']),
-  /** For people; not unique. */
+  /** Name for people; not unique. */
   label: z.string(),
   /** Its client program, as that program names itself. */
   client: z.object({ name: z.string(), version: z.string() }).optional(),
-  /** Whether it sent the operator's key: it may approve what waits for a person. */
+  /** Whether it sent the operator's key: it may approve calls that wait for a person. */
   approves: z.boolean().optional(),
 });
 export type Caller = Readonly<z.infer<typeof CallerSchema>>;
@@ -108,12 +108,12 @@ const invocationResult = z.object({
    * them.
    */
   versions: json.optional(),
-  /** Additive: the result as text, for a call whose metadata names a door. */
+  /** Additive: the result as text, for a call whose metadata names the door `model` or `cli`. */
   text: z.string().optional().catch(undefined),
   ...trace,
 });
 
-/** Additive: what a call reports before its result, from a worker with the feature `events` to a caller with `wants_events`. */
+/** Additive: an event of a call before its result. Needs the feature `events` and a caller that sent `wants_events`. */
 const invocationEvent = z.object({
   type: z.literal('invocationevent'),
   invocation_id: id,
@@ -217,7 +217,7 @@ export const FEATURE_CHANGES = 'changes';
 /** The worker reports events of its calls, when their caller asks. */
 export const FEATURE_EVENTS = 'events';
 
-/** The engine limits a call to what its peer asks for with `on_behalf_of`. */
+/** The engine limits a call to the grants that its peer sends with `on_behalf_of`. */
 export const FEATURE_ON_BEHALF = 'on_behalf';
 
 export type DecodedFrame = { frame: Frame } | { problem: string };

@@ -24,7 +24,7 @@ export const QuestionAnswerSchema = z.object({
   type: z.literal('answer'),
   id: z.string(),
   approved: z.boolean(),
-  /** What the person did, for the refused caller: `declined`. */
+  /** Answer of the person, for the refused caller: `declined`. */
   why: z.string().optional(),
 });
 export type QuestionAnswer = Readonly<z.infer<typeof QuestionAnswerSchema>>;

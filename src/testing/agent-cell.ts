@@ -1,4 +1,4 @@
-/** The agent worker with the workers that it calls, over one directory, called as an MCP door calls it. */
+/** The agent worker with the workers that it calls, over one directory, called as by an MCP client. */
 import { connect, type Connection } from '#client';
 import { CallError, failureText, makePrincipal, parseConfig, silentLog, throughDoor, type Grants } from '#contract';
 import { Engine } from '#engine';
@@ -9,7 +9,7 @@ import { sandbox } from '#workers/sandbox';
 import { shell } from '#workers/shell';
 import { tempDir, type TempDir, type TempEntries } from './temp-dir.ts';
 
-/** What a model gets: the text, and the reply behind it. */
+/** Reply to a model: the text, and the structured reply behind it. */
 export interface AgentReply<Reply = Record<string, unknown>> {
   text: string;
   reply: Reply;

@@ -18,7 +18,7 @@ export function patchCases<Result>(applyPatch: FunctionDef<unknown, z.ZodType, z
 /** Every file below a directory with its content; a symlink with its target. */
 export function filesBelow({ root }: TempDir): Record<string, string> {
   const entries = readdirSync(root, { recursive: true, withFileTypes: true })
-    // Node 24 also lists what is below a symlink.
+    // Node 24 also lists paths below a symlink.
     .filter((entry) => !entry.isDirectory() && realpathSync(entry.parentPath) === entry.parentPath);
   const paths = entries.map(({ parentPath, name }) => join(parentPath, name)).sort();
   const content = (path: string) =>

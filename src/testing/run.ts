@@ -32,7 +32,7 @@ const workers: Omit<WorkerDef, 'withFunctions'>[] = [coder, shell, filesystem, a
 export interface RunOptions {
   /** Opens the worker instead of its own `open`. */
   open?: WorkerDef['open'];
-  /** The door of the call; the bus itself when absent. */
+  /** Surface of the call; the bus itself when absent. */
   door?: Door;
   /** Receives the file changes of the call, as if it were watched. */
   changes?: Change[];

@@ -1,4 +1,4 @@
-/** A disk with little room, for what happens when it is full. Only root can mount one. */
+/** A disk with little room, for tests of a full disk. Only root can mount one. */
 import { spawnSync } from 'node:child_process';
 
 /** Root in a container may not be allowed to mount. */

@@ -1,5 +1,5 @@
 /**
- * The JavaScript samples of the seeds, as they stand there (tests/compat/samples), on our own workers; only the port differs.
+ * The JavaScript samples of the seeds, unchanged (tests/compat/samples), on our own workers; only the port differs.
  *
  * None of them ends by itself: the client stays open. A test reads what was printed and ends the program.
  */

@@ -1,5 +1,6 @@
 /**
- * Repositories that tasks work on, made from published packages: fetched once by their own clients, copied for each task.
+ * Repositories that tasks work on, made from published packages: fetched once by their own clients, copied for each
+ * task.
  *
  * Without a network the suite says so and does not run.
  */
@@ -15,7 +16,9 @@ const CACHE = resolve('.artifacts/bench-repositories');
 const FETCH_MS = 300_000;
 export const WHEEL = 'segno-1.6.6-py3-none-any.whl';
 
-/** Whether a sandbox may reach the index of PyPI: it reaches public addresses only, and some networks have their own. */
+/**
+ * Whether a sandbox may reach the index of PyPI: it reaches public addresses only, and some networks have their own.
+ */
 export const canInstall = await hasPublicAddress('pypi.org');
 
 const SOURCES = {

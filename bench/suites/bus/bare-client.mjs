@@ -1,4 +1,4 @@
-/** Calls through the bare broker, or the echo server itself: it cannot tell. */
+/** Calls through the bare broker, or the echo server itself: it does not know which. */
 import { serveParent } from '../../processes.mjs';
 import { dial } from './bare-socket.mjs';
 import { measure } from './measure.mjs';

@@ -96,7 +96,7 @@ async function openWays(hold) {
 
 const passed = () => new Promise((resolve) => setTimeout(resolve, 50));
 
-/** The worker of the other node is known a beat later; a failed answer would end the program that asks. */
+/** The worker of the other node is known one report later; a failed answer would end the program that asks. */
 async function untilServed(client) {
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   await client.request({ operation: 'echo', bytes: 20, calls: 1, inFlight: 1 });

@@ -1,4 +1,7 @@
-/** What the parent asks of a program that has a connection to an engine: echoes, one end of a channel, its processor time. */
+/**
+ * What the parent asks of a program that has a connection to an engine: echoes, one end of a channel, its processor
+ * time.
+ */
 import { ECHO } from '../bus/echo-worker.mjs';
 import { measure } from '../bus/measure.mjs';
 

@@ -1,4 +1,4 @@
-/** One owner of children alone in a process, so that its memory can be told from that of others. */
+/** One owner of children alone in a process, so that its memory can be measured by itself. */
 import { readFileSync, writeFileSync } from 'node:fs';
 
 import { Children } from '#host';

@@ -44,8 +44,8 @@ export async function comparePeers(harness, corpus) {
 }
 
 /**
- * `cases` are requests by server; `bars` say how many times faster ours has to be, which is each of `ours`, and `limits`
- * how many times the other's time it may take.
+ * `cases` are requests by server; `bars` say how many times faster ours has to be, which is each of `ours`, and
+ * `limits` how many times the other's time it may take.
  */
 function operations(corpus) {
   const everything = { path: 'tree', max_depth: 100, per_folder_limit: 100_000 };

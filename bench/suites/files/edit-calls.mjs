@@ -2,8 +2,8 @@
  * The system calls that an edit cannot do without, and nothing around them: what the journal adds to these, the kernel
  * adds to any implementation that keeps the former file by a hard link and writes a line to a log.
  *
- * The replaced file is held open and closed on another thread, as coder does: otherwise the rename waits until its blocks
- * are freed, which a link would spare.
+ * The replaced file is held open and closed on another thread, as coder does: otherwise the rename waits until its
+ * blocks are freed, which a link would spare.
  */
 import { close, closeSync, constants, fsync, linkSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';

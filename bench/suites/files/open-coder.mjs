@@ -11,10 +11,13 @@ export function has(id) {
 
 let opened = 0;
 
-/** Not that of whoever runs the benchmark. */
+/** Not that of the user running the benchmark. */
 const STATE = join(tmpdir(), 'workcell-bench-state');
 
-/** A function that calls a function. Nothing that an earlier one has cached is known to it: with a list of its own it shares nothing. */
+/**
+ * A function that calls a function. Nothing that an earlier one has cached is known to it: with a list of its own it
+ * shares nothing.
+ */
 export async function openCoder(base_path, config = {}, more = {}) {
   const cell = { ...shippedCell, state_dir: STATE, protect: [...shippedCell.protect, `opened-${++opened}`], ...more };
   const context = await coder.open(parseConfig(coder.config, { base_path, ...config }, 'coder'), silentLog, cell);

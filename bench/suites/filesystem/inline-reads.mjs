@@ -1,4 +1,7 @@
-/** Reading a whole file at once on this thread, or piece by piece on the thread pool: what the decision on small files rests on. */
+/**
+ * Reading a whole file at once on this thread, or piece by piece on the thread pool: what the decision on small files
+ * rests on.
+ */
 import { closeSync, fstatSync, openSync, read, readSync } from 'node:fs';
 import { promisify } from 'node:util';
 

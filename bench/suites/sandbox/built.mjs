@@ -12,7 +12,7 @@ export const { GuestFiles } = await import(`${parts}/guest/guest-files.js`);
 const { openImages } = await import(`${parts}/images/index.js`);
 const { silentLog } = await import('#contract');
 
-/** The images of whoever runs the benchmark; the folder of the cache may be given in the environment. */
+/** The images of the user running the benchmark; the folder of the cache may be given in the environment. */
 export function imagesHere() {
   const { WORKCELL_IMAGE_CACHE: cacheDir = null } = process.env;
   const config = { cache_dir: cacheDir, custom_images: {}, image_allowlist: ['python'], auto_install: false };

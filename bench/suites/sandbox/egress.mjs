@@ -1,6 +1,6 @@
 /**
- * What comes into a sandbox through the tunnel and the egress proxy, by rung: a large answer, and a small one from the start
- * of the program that asks.
+ * What comes into a sandbox through the tunnel and the egress proxy, by rung: a large answer, and a small one from the
+ * start of the program that asks.
  *
  * The server is of this machine and of this process, so its work is in the numbers too.
  */

@@ -1,8 +1,8 @@
 /**
  * Trees to search in, made once from a seed and kept in the temporary directory.
  *
- * They look like source: packages of nested folders with a dozen files each, lines of words with indentation, a few long lines, some files binary.
- * Half of the files are below 4 KB and a few have hundreds, as in a real repository.
+ * They look like source: packages of nested folders with a dozen files each, lines of words with indentation, a few
+ * long lines, some files binary. Half of the files are below 4 KB and a few have hundreds, as in a real repository.
  */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Another process that edits files when it is told to, one edit a line, and says when each is done. */
+/** Another process that edits files on request, one edit a line, and reports when each is done. */
 import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';

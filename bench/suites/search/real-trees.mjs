@@ -1,8 +1,8 @@
 /**
- * Search over the bus beside `rg`, on trees that nobody made for it: what the repository has installed, and what the
+ * Search over the bus beside `rg`, on trees not made for it: what the repository has installed, and what the
  * system has under /usr.
  *
- * A client calls a server that was just started, three times in a row; then it goes on with other searches, which are
+ * A client calls a server that was just started, three times in a row; then it continues with other searches, which are
  * those of a tree that is in memory.
  */
 import { existsSync } from 'node:fs';

@@ -21,7 +21,7 @@ export class ServedTree {
   static async start(root) {
     const served = new ServedTree();
     served.#client = await Program.start(CLIENT);
-    // Nobody's own configuration is read.
+    // No user's own configuration is read.
     served.#home = mkdtempSync(join(tmpdir(), 'workcell-bench-served-'));
     const env = { ...process.env, HOME: served.#home, XDG_CONFIG_HOME: served.#home, WORKCELL_CONFIG: '' };
     served.#server = spawn(

@@ -1,4 +1,4 @@
-/** The journal by file: what happened to each, newest first. */
+/** The journal by file: the changes of each, newest first. */
 import type { Change } from '../../../src/protocol/change.ts';
 import { lineCounts, type ChangeRecord } from './records.ts';
 

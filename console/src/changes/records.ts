@@ -1,4 +1,4 @@
-/** Records of the journal as the Changes page shows them: their diffs, and what undoes or redoes each. */
+/** Records of the journal as the Changes page shows them: their diffs, and the requests that undo or redo each. */
 import type { Change } from '../../../src/protocol/change.ts';
 
 /** A record of the journal. */
@@ -25,7 +25,7 @@ export interface ChangeRecord {
 
 export interface Step {
   action: 'Undo' | 'Redo';
-  /** For undoing it. */
+  /** Number of its record, for undo. */
   seq: number;
 }
 

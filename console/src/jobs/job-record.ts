@@ -2,7 +2,7 @@
 export interface JobSummary {
   id: string;
   argv?: string[];
-  /** What to show instead of argv. */
+  /** Label to show instead of argv. */
   label?: string;
   sandbox_id?: string;
   caller?: { id: string; label: string };

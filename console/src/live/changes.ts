@@ -24,7 +24,7 @@ export const feedError = signal<unknown>(undefined);
 const limit = signal(RECORDS_A_PAGE);
 const changingCalls = new ChangingCalls();
 
-/** What a call changed, for calls that ended before a console was open: the journal has their lines. */
+/** Changed lines of calls that ended before a console was open, from the journal. */
 export const changedByCall = computed(() => {
   const records = (feed.value?.records ?? []).filter(({ call_id: id, changes }) => id !== undefined && changes);
   return new Map(records.map(({ call_id: id, changes }) => [id!, sumOf(changes!)]));

@@ -1,4 +1,4 @@
-/** Loads again what calls change when one that may change files has ended. */
+/** Triggers a reload after a call that may change files. */
 import { useEffect, useRef } from 'preact/hooks';
 
 import { functionKeyOf, type CallsReply } from '../call-log.ts';
@@ -9,7 +9,7 @@ import { useWatch } from '../watching.ts';
 export class ChangingCalls {
   #latest: number | undefined;
 
-  /** The next question has the answer yes. */
+  /** Makes the next check return true. */
   forget(): void {
     this.#latest = undefined;
   }

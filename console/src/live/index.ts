@@ -43,7 +43,7 @@ export function followEngine(): void {
 }
 
 /**
- * Starts it with each connection whose engine serves what it needs. Loaded data stays while the engine is disconnected.
+ * Starts it with each connection whose engine serves its functions. Loaded data stays while the engine is disconnected.
  */
 function whileOpen(isThere: () => boolean, start: () => (() => void) | void, gone?: () => void): void {
   const state = computed(() => (busState.value !== 'open' ? 'lost' : isThere() ? 'there' : 'missing'));

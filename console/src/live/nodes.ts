@@ -16,7 +16,7 @@ export interface NodeRow {
   url?: string;
   joined_ms: number;
   heard_ms_ago: number;
-  /** By the clock of this page. */
+  /** Time of the last report, by the clock of this page. */
   heardAtMs: number;
   calls_out: number;
   calls_in: number;

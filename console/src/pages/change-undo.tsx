@@ -1,4 +1,4 @@
-/** Undo or redo of one record: asks once, with what it would do; then does it, or shows what prevents it. */
+/** Undo or redo of one record: asks once, with a preview; then does it, or shows the conflict. */
 import { useState } from 'preact/hooks';
 
 import { CallFailure } from '../bus.ts';

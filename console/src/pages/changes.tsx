@@ -1,5 +1,5 @@
 /**
- * Changes that are open, then what calls changed in files, newest first, by change or by file, with the changed lines
+ * Open changes, then the file changes of calls, newest first, by change or by file, with the changed lines
  * and their undo.
  */
 import { useEffect } from 'preact/hooks';

@@ -1,4 +1,4 @@
-/** At a glance: which agents are here, what runs, what waits, what changed, what was refused. */
+/** At a glance: connected agents, running and waiting calls, changed files, refusals. */
 import { filesOf } from '../changes/by-file.ts';
 import { callerOf } from '../changes/records.ts';
 import type { ShownCall } from '../call-log.ts';
@@ -76,7 +76,7 @@ function Running({ calls }: { calls: ShownCall[] }) {
   );
 }
 
-/** Only there while something waits for a person. */
+/** Shown only while a call waits for a person. */
 function Waiting({ calls }: { calls: ShownCall[] }) {
   if (calls.length === 0) return null;
   return (

@@ -1,4 +1,4 @@
-/** One open change: every deletion first, then what else it does, with Approve and Discard. */
+/** One open change: every deletion first, then its other edits, with Approve and Discard. */
 import { useEffect, useState } from 'preact/hooks';
 
 import { OPEN_PREFIX, type ChangeDiff, type OpenChange } from '../changes/open-change.ts';

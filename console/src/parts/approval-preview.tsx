@@ -1,5 +1,6 @@
 /**
- * What a waiting call would change: the console makes the call in a change of its own, shows the diff and throws it away.
+ * Preview of the changes of a waiting call: the console makes the call in a change of its own, shows the diff, discards
+ * it.
  *
  * Only calls that do nothing but change files: a command would run before it was approved.
  */

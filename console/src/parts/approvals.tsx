@@ -1,4 +1,4 @@
-/** Calls that wait for a person's approval, with what they would do and the buttons that answer. */
+/** Calls that wait for a person's approval, with a preview and the buttons that answer. */
 import { useState } from 'preact/hooks';
 
 import { duration } from '../format.ts';

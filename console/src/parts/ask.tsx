@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 interface AskProps {
   label: string;
-  /** What is about to happen, as a question. */
+  /** The question, such as whether to stop a job. */
   question: ComponentChildren;
   /** Label of the button that does it; the same label when absent. */
   confirm?: string;

@@ -1,4 +1,4 @@
-/** One call in a row: what it does, and how it went. */
+/** One call in a row: its line and its outcome. */
 import type { ChangedLines, ShownCall } from '../call-log.ts';
 import { changedByCall } from '../live/changes.ts';
 import { Badge } from './layout.tsx';

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 
 interface KeyFormProps {
-  /** What the key is needed for, as a sentence. */
+  /** Purpose of the key, as a sentence. */
   why: string;
   action: string;
   /** Whether the engine took the key. */

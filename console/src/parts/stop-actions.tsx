@@ -1,4 +1,4 @@
-/** What a person may stop: a call, a job, everything of an agent. Each asks once; the engine logs each. */
+/** Stop buttons for a call, a job, or everything of an agent. Each asks once; the engine logs each. */
 import type { ShownCall } from '../call-log.ts';
 import type { JobRow } from '../jobs/job-record.ts';
 import { loadCalls, type CallerRow } from '../live/calls.ts';

@@ -1,8 +1,8 @@
 /**
  * The terminal of a job: xterm.js as a view of its output.
  *
- * Programs ask a terminal questions in their output, such as where the cursor is, and xterm.js types the answers. Those of
- * output that was printed before the page attached were asked of another terminal, so they get no second answer.
+ * Programs ask a terminal questions in their output, such as where the cursor is, and xterm.js types the answers. Those
+ * of output that was printed before the page attached were asked of another terminal, so they get no second answer.
  */
 import { FitAddon } from '@xterm/addon-fit';
 import { Terminal } from '@xterm/xterm';

@@ -1,7 +1,7 @@
-/** The colours of a terminal, light and dark. Programs choose among them; xterm.js keeps what they choose readable. */
+/** The colours of a terminal, light and dark. Programs choose among them; xterm.js keeps the contrast readable. */
 import type { ITheme } from '@xterm/xterm';
 
-/** As WCAG AA asks of text. */
+/** Minimum contrast of text by WCAG AA. */
 export const LEAST_CONTRAST = 4.5;
 
 export const PALETTES: Record<'light' | 'dark', ITheme> = {

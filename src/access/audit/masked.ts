@@ -1,5 +1,5 @@
 /**
- * The arguments of a call as the audit shows them: what the call is about, never what files hold.
+ * The arguments of a call as the audit shows them: the subject of the call, never the content of files.
  *
  * Only strings at fields that a function declares as paths or command are shown, and its `args`; of every other string
  * its length. Values of the server's own secret variables are masked wherever they occur.
@@ -33,7 +33,7 @@ export class Mask {
   }
 
   add(secrets: readonly string[]): void {
-    // The longest first, or what is left of it would show.
+    // The longest first, or the rest of it would show.
     this.#secrets = [...new Set([...this.#secrets, ...secrets])]
       .filter(({ length }) => length >= SHORTEST_SECRET)
       .toSorted((a, b) => b.length - a.length);

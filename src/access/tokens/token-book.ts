@@ -9,7 +9,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { ConfigError } from '#contract';
 import type { TokenConfig } from '../config.ts';
 
-/** A token, as far as a caller that sends it is concerned. */
+/** Name and policy of a token. */
 export interface NamedToken {
   readonly name: string;
   /** The policy of its calls; everything is allowed without one. */

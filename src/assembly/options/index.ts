@@ -1,5 +1,5 @@
 /**
- * What a start can be checked for before any worker is loaded: the workspace, the configuration file, the preset's name.
+ * Checks of a start before any worker is loaded: the workspace, the configuration file, the preset's name.
  *
  * Loading the workers takes most of a start, and a mistake in the command line should not wait for it.
  */

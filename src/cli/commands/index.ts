@@ -1,7 +1,7 @@
 /**
  * All commands, in the order of the help, and their other names.
  *
- * A command is imported on use: those that only call an engine need a quarter of what all of them import. Other names
+ * A command is imported on use: those that only call an engine need a quarter of all imports. Other names
  * are here and not in the definitions, so that finding one imports nothing else.
  */
 import type { Command } from '../command.ts';

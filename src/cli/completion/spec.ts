@@ -1,4 +1,4 @@
-/** The command definitions as the shells need them: what may follow which words. */
+/** The command definitions as completion scripts need them: the next words for each sequence of words. */
 import { commandHelpOption, type Command, type OptionSpec } from '../command.ts';
 import { visible } from '../render.ts';
 
@@ -12,7 +12,7 @@ export interface CompletedOption {
   says: string;
 }
 
-/** What may follow these words: more words, or options. */
+/** Completions of these words: more words, or options. */
 export interface CommandNode {
   /** The words before, joined by blanks; empty for `workcell` alone. */
   path: string;

@@ -4,7 +4,7 @@ export interface Finding {
   /** `off`: an optional capability is missing; `fail`: Workcell cannot run. */
   status: 'ok' | 'off' | 'warn' | 'fail';
   detail: string;
-  /** What to do about it; empty when nothing. */
+  /** Remedy; empty when none is needed. */
   fix: string;
 }
 

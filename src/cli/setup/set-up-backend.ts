@@ -1,4 +1,4 @@
-/** Installs what one backend needs, reports each step, and tries it. */
+/** Installs the packages of one backend, reports each step, and tries it. */
 import { missingFor, type BackendDef, type Isolation, type Ladder, type Need } from '#workers/sandbox';
 import { megabytes, showProgress } from '../sandbox/image-cache.ts';
 import { clearLine, showLine } from '../live-line.ts';

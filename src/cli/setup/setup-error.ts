@@ -1,4 +1,4 @@
-/** Something could not be installed; the message says what and why. */
+/** A package could not be installed; the message names it and the reason. */
 export class SetupError extends Error {
   override readonly name = 'SetupError';
 }

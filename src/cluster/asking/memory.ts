@@ -1,4 +1,4 @@
-/** What both sides of polling share: how often a call is sent, and a count of kept bytes. */
+/** Shared by both sides of polling: how often a call is sent, and a count of kept bytes. */
 
 /** The first time and five more. */
 export const MAX_SENDS = 6;

@@ -3,7 +3,7 @@ import type { Control, Piece } from './messages.ts';
 
 export type State = Pick<Control, 'ack' | 'until'>;
 
-/** What an end says to the other side. */
+/** Sends messages and state to the other side. */
 export interface Line {
   pack(seq: number, pieces: readonly Piece[]): Uint8Array;
   publish(message: Uint8Array): void;
@@ -13,9 +13,9 @@ export interface Line {
 export interface End {
   /** False when this end of the channel was taken before. */
   readonly isTaken: boolean;
-  /** Nothing is to come or to go any more. */
+  /** The stream has ended, and the other node has acknowledged everything that this end sent. */
   readonly isOver: boolean;
-  /** What the other side has to know. */
+  /** State to send to the other side. */
   report(): State;
   takeState(state: State): void;
   takeData(seq: number, pieces: readonly Piece[]): void;

@@ -14,7 +14,7 @@ import { Sink } from './sink.ts';
 import { Source } from './source.ts';
 import { Stream } from './stream.ts';
 
-/** Why a stream has less than its writer wanted to send. */
+/** Errors for a truncated stream. */
 const OWNER_GONE = 'the node of this channel is gone, or the channel is';
 const BROKE_OFF = 'the writer of this channel broke off (its node is gone)';
 
@@ -61,7 +61,7 @@ export class FarChannels {
     if (control) this.#known(peer, control.stream, control.gone)?.takeControl(control);
   }
 
-  /** Sends what is due, and closes streams of lost nodes and such that nothing asks for any more. */
+  /** Sends pending messages; closes streams of lost nodes and unpolled streams. */
   sweep(nowMs: number): void {
     for (const [key, { stream, peer }] of this.#streams) {
       if (this.#parts.peers.get(peer.address.id) === peer) stream.tick(nowMs);

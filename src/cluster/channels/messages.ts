@@ -10,7 +10,7 @@ import { MESSAGE_BYTES } from './limits.ts';
 
 const text = z.string().max(512);
 
-/** Of the random id of a stream. */
+/** Length of the random id of a stream. */
 export const ID_BYTES = 8;
 export const MAX_CONTROL_BYTES = 8 * 1024;
 
@@ -33,7 +33,7 @@ export const BYTES = 0;
 export const TEXT = 1;
 export const PART = 2;
 export const END = 3;
-/** With the reason as its bytes. */
+/** Kind of an item that carries the reason as its bytes. */
 export const BROKEN = 4;
 
 export interface Piece {

@@ -1,4 +1,4 @@
-/** Puts what another node sends into a channel here, in its order, and grants it room. */
+/** Puts messages of another node into a channel here, in order, and grants credit. */
 import type { Channel } from '#engine';
 import type { End, Line, State } from './end.ts';
 import { GRANT, MAX_ITEM_BYTES, WINDOW } from './limits.ts';
@@ -42,7 +42,7 @@ export class Sink implements End {
 
   takeData(seq: number, pieces: readonly Piece[]): void {
     if (this.isOver) return;
-    // One that came before, or after one that was lost: the source sends again what is not acknowledged.
+    // One that came before, or after one that was lost: the source resends messages that are not acknowledged.
     if (seq !== this.#applied + 1 || seq > this.#until) return this.#line.send(this.report());
     this.#applied = seq;
     for (const piece of pieces) this.#put(piece);

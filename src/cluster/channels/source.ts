@@ -1,4 +1,4 @@
-/** Takes what is written into a channel here and sends it to another node, as far as that has room. */
+/** Sends the items of a channel here to another node, as far as that has room. */
 import type { Channel } from '#engine';
 import type { End, Line, State } from './end.ts';
 import { MESSAGE_BYTES, RESEND_MS, WINDOW } from './limits.ts';
@@ -12,7 +12,7 @@ export class Source implements End {
   readonly #line: Line;
   /** Messages that the other node has not acknowledged. */
   readonly #kept = new Map<number, Uint8Array>();
-  /** What is left of an item that did not fit into its message. */
+  /** Rest of an item that did not fit into its message. */
   #rest: Piece | undefined;
   #sent = 0;
   #until = 0;

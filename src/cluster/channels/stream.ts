@@ -7,7 +7,7 @@ import { pack, type Control, type Piece } from './messages.ts';
 interface StreamParts {
   id: string;
   publish: (message: Uint8Array) => void;
-  /** What the stream was opened for, on the side that did. */
+  /** Request that opened the stream, on the side that opened it. */
   open?: Control['open'];
 }
 

@@ -1,7 +1,8 @@
 /**
  * The functions that nodes announce: a list of blocks, each named by its hash.
  *
- * A beat names the list. Nodes that run the same workers have the same blocks, so a node fetches each only once.
+ * An announcement names the list. Nodes that run the same workers have the same blocks, so a node fetches each only
+ * once.
  */
 import { createHash } from 'node:crypto';
 
@@ -41,7 +42,7 @@ export interface AnnouncedWorker {
   functions: readonly AnnouncedFunction[];
 }
 
-/** What this node announces. */
+/** The blocks that this node serves to others, and the hash of their list. */
 export class OwnCatalogue {
   hash: string | undefined;
   /** Functions that had no room: other nodes refuse a catalogue beyond their limits as a whole. */
@@ -71,7 +72,7 @@ export class OwnCatalogue {
   }
 }
 
-/** By worker, the earliest functions first, up to what other nodes read of one. */
+/** By worker, the earliest functions first, up to the limit that other nodes read of one. */
 function groupByWorker(functions: readonly RegisteredFunction[]): { groups: Group[]; omitted: number } {
   const groups = new Map<string, Group>();
   let [count, size] = [0, 0];
@@ -103,7 +104,7 @@ interface Group {
   scope: Scope;
   namespace: string;
   since_ms: number;
-  /** Of its functions, as JSON. */
+  /** Functions of the worker, each as JSON. */
   texts: string[];
 }
 

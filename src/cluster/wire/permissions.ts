@@ -13,9 +13,9 @@ export interface NodeUser {
   publicKey: string;
 }
 
-/** What a node sends to answer others. */
+/** Kinds of message that a node sends to answer others. */
 export const HOSTS_SEND: readonly ToNode[] = ['result', 'piece', 'chan'];
-/** What a node sends to call others. */
+/** Kinds of message that a node sends to call others. */
 export const CALLERS_SEND: readonly ToNode[] = ['call', 'cancel', 'ask', 'block'];
 
 /** The block `authorization` of the server's configuration file. */

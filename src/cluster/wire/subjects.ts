@@ -13,7 +13,7 @@ export interface Address {
 }
 
 export type ToNode = 'call' | 'result' | 'cancel' | 'ask' | 'piece' | 'block' | 'chan';
-/** `join` asks whether a node has the id of the sender. */
+/** `beat` is a heartbeat, the sender's report. `join` asks whether a node has the id of the sender. */
 export type ToAll = 'beat' | 'hello' | 'leave' | 'join';
 
 const ID = /^[0-9a-f]{8}$/;

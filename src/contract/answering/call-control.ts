@@ -6,7 +6,7 @@
  * import { CallControl } from 'workcell/contract';
  *
  * const control = new CallControl();
- * const { signal } = control; // what a handler gets as scope.signal
+ * const { signal } = control; // the handler's scope.signal
  * control.abort(new Error('the caller left'));
  * console.log(signal.aborted, signal.reason.message); // true the caller left
  * ```

@@ -21,7 +21,7 @@ export interface Surroundings {
   emit?: ((event: CallEvent) => void) | undefined;
 }
 
-/** Creates lazily what most calls never use. */
+/** Creates lazily the members that most calls never use. */
 export class Scope implements CallScope {
   readonly call: IncomingCall;
   readonly functionId: string;

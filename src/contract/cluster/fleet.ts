@@ -1,7 +1,7 @@
 /** The machines of a cluster, for a worker that chooses one of them for its work. */
 import { z } from 'zod';
 
-/** What a machine reports of its sandboxes. */
+/** Report of a machine about its sandboxes. */
 export const SandboxReportSchema = z.object({
   /** How many more sandboxes it takes. */
   places: z.int().min(0),
@@ -33,7 +33,7 @@ export interface FleetNode {
 }
 
 export interface Fleet {
-  /** This node. Its id is the tag of what lives here. */
+  /** This node. Its id is the tag of its sandboxes. */
   readonly self: { readonly name: string; readonly id: string };
   /** Whether it accepts no new sandboxes. */
   readonly isDraining: boolean;

@@ -1,8 +1,8 @@
 /**
- * The door that a call came through, stored in the call's metadata.
+ * The door that a call came through, stored in the call's metadata: `model` (MCP), `http` or `cli`.
  *
- * A program on the bus gets the contract of the iii workers to the letter. A person or a model at a door gets help on
- * top of it: unknown fields are refused, shell lines are refused, and a model gets its own defaults.
+ * A program on the bus gets the contract of the iii workers to the letter. Callers at these doors get help on top of
+ * it: unknown fields are refused, shell lines are refused, and a model gets its own defaults.
  */
 import { isMap } from '../schema/is-map.ts';
 

@@ -1,4 +1,4 @@
-/** An event of a call as a line of text, for doors that people and models read. */
+/** An event of a call as a line of text, for people and models. */
 import { EVENT_RUNNING, type CallEvent } from '#protocol';
 import { cleanText } from '../clean-text.ts';
 

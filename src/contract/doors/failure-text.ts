@@ -11,7 +11,7 @@ const MOST_REPEATED_CHARS = 300;
 
 type FailureParts = Pick<CallError, 'code' | 'message' | 'extra'>;
 
-/** `request` is what the model sent, if known. */
+/** `request` is the request of the model, if known. */
 export function failureText({ code, message, extra }: FailureParts, request?: unknown): string {
   const { fix, fix_note, retryable, ...rest } = extra;
   const more = Object.fromEntries(Object.entries(rest).filter(([key]) => !FOR_PROGRAMS.has(key)));

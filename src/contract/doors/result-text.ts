@@ -20,7 +20,7 @@ export function renderText(value: unknown): string {
 /** A longer text comes after all short fields, or it would hide them. */
 const MAX_LINE_CHARS = 1000;
 
-/** What a model can read in one reply without losing the rest of the conversation. */
+/** Most text in one reply that leaves a model room for the conversation. */
 const MAX_TEXT_CHARS = 32 * 1024;
 
 /** The text, or its beginning with a last line that says where it was truncated. */

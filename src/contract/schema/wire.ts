@@ -9,7 +9,7 @@ const MAX_UINT32 = 0xffff_ffff;
 
 export const uint32 = () => z.int().min(0).max(MAX_UINT32).meta({ format: 'uint32' });
 
-/** Whole numbers up to 2^53: what JSON carries without loss. */
+/** Whole numbers up to 2^53: the range that JSON carries without loss. */
 export const uint64 = () => z.int().min(0).meta({ format: 'uint64' });
 
 /** A count in the machine's own width, as Rust's `usize` is published. */

@@ -18,8 +18,8 @@ export function byPerson(sessions: ReadonlyMap<string, Session>, { call: { calle
 }
 
 /**
- * As `byOperator`, for a function that operators of other nodes call too: their node vouches for the key. Programs in the
- * process of the engine need none; doors call with the principals of their callers.
+ * As `byOperator`, for a function that operators of other nodes call too: their node vouches for the key. Programs in
+ * the process of the engine need none; surfaces call with the principals of their callers.
  */
 export function requireOperator(
   sessions: ReadonlyMap<string, Session>,

@@ -82,7 +82,7 @@ function voucherOf(principal: Principal): Addition {
   return made;
 }
 
-/** What else the executor should report beside the result; undefined for most calls. */
+/** Reports that the executor should send beside the result; undefined for most calls. */
 function wishOf({ wantsChanges, waiting, executor, audited }: Call): Partial<InvokeFrame> | undefined {
   const wantsEvents = waiting?.wantsEvents === true && executor.features.has(FEATURE_EVENTS);
   const wantsVersions = audited !== undefined && executor.features.has(FEATURE_CHANGES);
@@ -195,7 +195,7 @@ class Addition {
     this.fields = fields;
   }
 
-  /** What replaces the last brace of the frame. */
+  /** Text that replaces the last brace of the frame. */
   get end(): Buffer {
     return (this.#end ??= Buffer.from(`,${JSON.stringify(this.fields).slice(1)}`));
   }

@@ -50,7 +50,7 @@ export interface Call extends From {
   namespace: string;
   executor: Executor;
   reading: Reading;
-  /** What distinguishes it from other calls of its function. */
+  /** Text that distinguishes it from other calls of its function. */
   line?: string | undefined;
   /** Its arguments as the audit shows them, if it is recorded there. */
   audited?: { arguments: unknown } | undefined;

@@ -13,12 +13,12 @@ export interface KnownCaller {
   /** Calls that it made itself, without those that workers made for it. */
   calls: number;
   isPaused: boolean;
-  /** Set by a door that knows when its caller comes and goes. */
+  /** Set by a surface that knows when its caller connects and disconnects. */
   isHere?: boolean;
 }
 
 export class Callers {
-  /** The one that was quiet longest first. */
+  /** By key, the caller that was quiet longest first. */
   readonly #known = new Map<string, KnownCaller>();
   /** Cache: a connection has one principal for all its calls, so these need no key. */
   readonly #byPrincipal = new WeakMap<Caller, KnownCaller>();
@@ -32,7 +32,7 @@ export class Callers {
     return known;
   }
 
-  /** A door reports that a caller came or went. */
+  /** A surface reports that a caller connected or disconnected. */
   present(principal: Caller, isHere: boolean): void {
     this.#seen(principal).isHere = isHere;
   }

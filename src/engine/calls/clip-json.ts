@@ -1,7 +1,7 @@
 /**
  * Clips any value to a little JSON that can be stored and shown: long texts and lists truncated, secrets masked.
  *
- * The cost depends on what is kept, not on the input: of a list of a million items only the first ones are read.
+ * The cost depends on the output, not on the input: of a list of a million items only the first ones are read.
  * A value under or beside the name of a secret is masked, and so is every value of an environment; a secret inside a
  * command line is not recognized.
  */
@@ -162,7 +162,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** For example a date, in a frame that was not parsed from JSON. */
+/** True for an object with `toJSON`, such as a date, in a frame that was not parsed from JSON. */
 function spellsItself(value: object): value is { toJSON(): unknown } {
   return 'toJSON' in value && typeof value.toJSON === 'function';
 }

@@ -1,5 +1,5 @@
 /**
- * What a person may do to calls from the console: cancel one, stop all of a caller, pause a caller.
+ * Actions of a person on calls from the console: cancel one, stop all of a caller, pause a caller.
  *
  * Each action passes `#acted`, which logs it with the person's connection and its target.
  */
@@ -16,7 +16,7 @@ interface ControlParts {
   callers: Callers;
   log: Log;
   audit: Audit | undefined;
-  /** Dispatches the held calls of a caller. */
+  /** Dispatches the waiting calls of a caller. */
   resume: (key: string) => void;
   changed: () => void;
 }
@@ -38,7 +38,7 @@ export class Control {
     return this.#end(calls);
   }
 
-  /** Ends every call of the caller, held ones too; returns how many ended. */
+  /** Ends every call of the caller, waiting ones too; returns how many ended. */
   stop(key: string, by: Principal): number {
     const { key: caller } = this.#find(key);
     this.#acted('stop', by, { caller });

@@ -26,7 +26,7 @@ export interface Sink {
 export interface Executor {
   /** Name for logs and lists. */
   readonly label: string;
-  /** The other node of the cluster that it is; absent for what runs here. */
+  /** The other node of the cluster that it is; absent for an executor of this node. */
   readonly node?: NodeName | undefined;
   /** Optional features that it announced. */
   readonly features: ReadonlySet<string>;

@@ -28,7 +28,10 @@ const vouched = new WeakMap<
   { named: unknown; node: NodeName; policy: string | undefined; principal: Principal }
 >();
 
-/** The principal of a call from another node, as that node vouches for it. Its id names the node; `policy` is this node's. */
+/**
+ * The principal of a call from another node, as that node vouches for it. Its id names the node; `policy` is this
+ * node's.
+ */
 export function vouchedFor(
   node: NodeName,
   { caller, via, on_behalf_of: named }: Partial<InvokeFrame>,

@@ -1,4 +1,4 @@
-/** A call as lists show it, from what its function declares: its line, and its true outcome. */
+/** A call as lists show it, from the declaration of its function: its line, and its true outcome. */
 import { z } from 'zod';
 
 import { fieldOf, lineReader, noteOf, ReadsSchema, saysFailed } from '#contract';

@@ -60,7 +60,7 @@ export class Settle implements Sink {
     this.askToStop(call, { wait: false });
   }
 
-  /** With `wait` its answer is still delivered. */
+  /** Asks the executor to stop; with `wait` its answer is still delivered. */
   askToStop({ executor, id }: Call, options: { wait: boolean }): void {
     if (executor.features.has(FEATURE_CANCEL)) executor.cancel(id, options);
   }

@@ -1,8 +1,9 @@
 /**
  * Channel ends over WebSockets: pause the writer's socket at the cap, wait for each send to the reader.
  *
- * A reader whose writer broke off gets one text message `{"error": …}` and then a socket that ends without a close frame:
- * no published SDK shows close codes, Node and Python show the message, and Rust returns an error for the missing frame.
+ * A reader whose writer broke off gets one text message `{"error": …}` and then a socket that ends without a close
+ * frame: no published SDK shows close codes, Node and Python show the message, and Rust returns an error for the
+ * missing frame.
  */
 import type { WebSocket } from 'ws';
 
@@ -53,7 +54,7 @@ export function attachReaderSocket(channel: Channel, socket: WebSocket): void {
   socket.on('close', () => channel.endReading());
 }
 
-/** An end that was taken before; not closed as if the stream had ended. */
+/** Rejects a second connection to an end, with a code that does not mean end of stream. */
 function refuseSecond(socket: WebSocket): void {
   socket.close(1008, 'this end of the channel was taken before');
 }

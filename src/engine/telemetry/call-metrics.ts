@@ -1,5 +1,5 @@
 /**
- * Counts calls and their durations by function, and what was refused.
+ * Counts calls, their durations by function, and refusals.
  *
  * Every call passes here, so a call costs one lookup and a few additions. A function has its own row only while it is
  * registered or was; ids that callers invent share one.

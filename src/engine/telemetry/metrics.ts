@@ -1,4 +1,4 @@
-/** All metrics of a server: of its calls, its queues, its process, and of what the assembler adds. */
+/** All metrics of a server: of its calls, its queues, its process, and those that the assembler adds. */
 import { gauge, joinMetrics, type Metric, type ReadMetrics } from '#contract';
 import { CallMetrics } from './call-metrics.ts';
 import { processMetrics } from './process-metrics.ts';

@@ -4,9 +4,9 @@
  *   fence hold OPTIONS              makes the user, mount and network namespace of a server, once
  *   fence enter OPTIONS -- PROGRAM  runs a command in copies of them, with a process namespace of its own
  *   fence view OPTIONS              mounts the layer of a change in a mount namespace of its own
- *   fence refresh OPTIONS           makes that layer show what has changed below it
+ *   fence refresh OPTIONS           makes that layer show changes of the workspace below it
  *
- * Linked statically: a variable such as LD_PRELOAD has no effect on it. docs/design/fence.md lists what each step prevents.
+ * Linked statically: a variable such as LD_PRELOAD has no effect on it. docs/design/fence.md has the purpose of each step.
  */
 #define _GNU_SOURCE
 #include "fence.h"

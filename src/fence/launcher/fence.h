@@ -1,4 +1,4 @@
-/* What the two halves of the launcher share: see fence.c. */
+/* Shared by the two halves of the launcher: see fence.c. */
 #ifndef FENCE_H
 #define FENCE_H
 
@@ -34,7 +34,7 @@ _Noreturn void enter(int argc, char **argv);
 
 /* Mounts the layer of a change over the workspace, and keeps it until standard input ends. */
 _Noreturn void view(int argc, char **argv);
-/* Makes the layer show what has changed below it. */
+/* Makes the layer show changes of the workspace below it. */
 _Noreturn void refresh(int argc, char **argv);
 
 /* A user namespace for this process that maps every id to itself. */

@@ -2,7 +2,7 @@
 import type { Change } from '#protocol';
 import type { JournalChange, State } from '../journal/records.ts';
 
-/** Most that are reported of one call. */
+/** Most changes reported of one call. */
 const MAX_CHANGES = 100;
 
 export class Versions {
@@ -12,7 +12,7 @@ export class Versions {
     this.#all = all;
   }
 
-  /** Returns what was added, for `remove`. */
+  /** Returns the added entry, for `remove`. */
   add(changes: readonly JournalChange[]): readonly Change[] {
     const added = changes.slice(0, Math.max(0, MAX_CHANGES - this.#all.length)).map(toChange);
     this.#all.push(...added);

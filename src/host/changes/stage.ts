@@ -71,7 +71,7 @@ export function linkAside(entry: JailEntry): ByteString | undefined {
   }
 }
 
-/** Renames what was put aside to its path again, which takes no space on the disk. */
+/** Renames the entry that was put aside to its path again, which takes no space on the disk. */
 export function putBack(entry: JailEntry, aside: Buffer): void {
   entry.act((at) => {
     if (entry.stat) return replace(aside, at, entry);

@@ -33,7 +33,7 @@ export class GlobError extends Error {
 
 export const parseGlobset: GlobDialect = (pattern) => parseGlob(pattern, { bytes: ANY, one: ANY_BYTE });
 
-/** What the wildcards match; `**` between slashes always crosses them. */
+/** Characters that the wildcards match; `**` between slashes always crosses them. */
 export interface GlobWildcards {
   /** Bytes that a `*` and a class match. */
   readonly bytes: ByteSet;

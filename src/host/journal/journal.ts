@@ -1,5 +1,5 @@
 /**
- * The journal of a directory: the changes that calls made in it, with what undo needs to restore them.
+ * The journal of a directory: the changes that calls made in it, with the former content for undo.
  *
  * Several processes may write it at once. A record belongs to the process that claimed its number by creating its first
  * image. Only the log is locked, and only while it is shortened.
@@ -84,7 +84,7 @@ export class Journal {
     return this.#read().bySeq;
   }
 
-  /** The same, newest first, for as long as the caller goes on. */
+  /** Yields all records, newest first. */
   newestFirst(): Iterable<JournalRecord> {
     return this.#read().newestFirst();
   }
@@ -120,7 +120,7 @@ export class Journal {
     return this.unfinished.size === 0;
   }
 
-  /** Evicts what is over the limits, after the reply. */
+  /** Evicts records over the limits, after the reply. */
   evictSoon(changes: readonly JournalChange[], logBytes: number): void {
     this.#eviction.soon(changes, logBytes);
   }

@@ -43,7 +43,7 @@ export class KnownRecords {
     return this.#next++;
   }
 
-  /** Before the lines of a log that replaced the former one. */
+  /** Resets before the lines of a replaced log are read. */
   clear(): void {
     this.#bySeq.clear();
     this.#inOrder.length = 0;

@@ -89,7 +89,7 @@ export interface JournalRecord {
   readonly label?: string;
   /** Records that this one undid. */
   readonly undoes?: readonly number[];
-  /** By number, of records that this one undid in part: the paths that it undid. */
+  /** Undone paths by record number, of records that this one undid in part. */
   readonly undoesOnly?: Readonly<Record<number, readonly string[]>>;
   /** The record that undid the last of its changes. */
   undoneBy?: number;

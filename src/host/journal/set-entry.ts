@@ -83,7 +83,7 @@ export class SetConflict extends Error {
 export interface SetOutcome {
   /** Number of the journal record; undefined if the journal is switched off. */
   readonly seq?: number;
-  /** In the order of the entries, without those that changed nothing. */
+  /** Changes in the order of the entries, without those that changed nothing. */
   readonly changes: readonly SetChange[];
 }
 

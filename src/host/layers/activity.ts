@@ -1,6 +1,6 @@
 /**
- * What commands did beside the files of a change: the command lines, and the hosts that they asked the egress proxy for.
- * A person who approves the change sees both.
+ * Activity of commands beside the files of a change: command lines, and hosts requested from the egress proxy.
+ * The approver of the change sees both.
  *
  * One JSON line for each, in the store of the change, so that it outlives the server. A command chooses how much it asks
  * for, so text and lines are bounded.
@@ -17,7 +17,7 @@ export interface RanCommand {
 }
 
 export interface AskedHost {
-  /** With the port. */
+  /** Host and port. */
   readonly host: string;
   readonly verdict: HostVerdict;
 }

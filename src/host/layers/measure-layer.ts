@@ -1,4 +1,4 @@
-/** Counts of a layer, and of what other programs changed in the workspace below it. */
+/** Counts of a layer, and of changes that other programs made in the workspace below it. */
 import type { Dirent, Stats } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ export interface LayerSize {
 }
 
 const LANES = 32;
-/** Above it the workspace is not looked at. */
+/** Above it the workspace is not scanned. */
 const MOST_ENTRIES = 200_000;
 
 export async function sizeOfLayer(upper: string): Promise<LayerSize> {

@@ -1,4 +1,4 @@
-/** Removes the directories of changes that have ended, one entry after the other, so that calls go on meanwhile. */
+/** Removes the directories of changes that have ended, one entry after the other, so that it does not block calls. */
 import { readdirSync } from 'node:fs';
 import { readdir, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,13 +12,13 @@ export function nameWhenRemoved(id: string): string {
   return PREFIX + id;
 }
 
-/** Those of killed processes too. */
+/** Removes the leftovers of ended changes, also those of killed processes. */
 export async function sweepRemoved(directory: string): Promise<void> {
   for (const name of readdirSync(directory).filter((entry) => entry.startsWith(PREFIX))) {
     try {
       await removeBelow(join(directory, name));
     } catch {
-      // A mode or a name that is not UTF-8 stands in the way, or another server sweeps too.
+      // A mode or a name that is not UTF-8 prevents it, or another server sweeps too.
       using entry = openJail(directory).entry(name);
       await removeMade(entry);
     }

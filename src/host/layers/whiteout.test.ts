@@ -21,7 +21,7 @@ test.skipIf(process.platform !== 'linux')(
     const hidden = lstatSync(dir.path('hidden'));
     expect(hidden.isCharacterDevice()).toBe(true);
     expect(hidden.rdev).toBe(0);
-    // A file system without this limit, such as tmpfs, goes on with the same device.
+    // A file system without this limit, such as tmpfs, continues with the same device.
     expect(hidden.ino !== ino).toBe(isFull);
   },
 );

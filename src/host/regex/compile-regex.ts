@@ -17,7 +17,7 @@ export interface RegexOptions {
 const MAX_KEPT = 32;
 const MAX_KEPT_BYTES = 8 * 2 ** 20;
 
-/** In the order of their last use. */
+/** Compiled patterns in the order of their last use. */
 const kept = new Map<string, Regex>();
 
 /** Throws `RegexError` for a pattern that does not compile or costs too much to compile. */

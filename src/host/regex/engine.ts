@@ -18,7 +18,7 @@ const MAX_GROWTH_BYTES = 4 * 2 ** 20;
 const MAX_SPARED_GROWTH_BYTES = 64 * 2 ** 20;
 
 export class Engine {
-  /** Of the instances that have grown, the one used last. */
+  /** Last used instance that has grown. */
   static #spared: Engine | undefined;
 
   /** Memory taken by the compiled pattern. */

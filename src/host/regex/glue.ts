@@ -1,5 +1,5 @@
 /**
- * Instantiates the wasm, with what wasm-bindgen would generate around it: memory for bytes, a table for values.
+ * Instantiates the wasm, with the glue that wasm-bindgen would generate: memory for bytes, a table for values.
  *
  * The crate returns matches by building JavaScript objects through the imports. Only the offsets are wanted, so during
  * a search the imports collect numbers and build nothing; a match of 100 MB never becomes a string.
@@ -39,7 +39,7 @@ export class RustError extends Error {}
 
 export class Glue {
   readonly wasm: Exports;
-  /** Below: the crate's own strings. Above: what it allocates. */
+  /** Below: the crate's own strings. Above: memory that it allocates. */
   readonly #heapStart: number;
   #memory: Buffer;
   /** Matches of the running search: start, end, start, end. */

@@ -1,5 +1,5 @@
 /**
- * A parsed pattern in the crate's terms, reduced to what decides which bytes can match.
+ * A parsed pattern in the crate's terms, reduced to the parts that decide which bytes can match.
  *
  * Flags, escapes, class names and comments are resolved by then: (?i)a is a class of two characters. Groups are
  * replaced by their contents.

@@ -1,5 +1,5 @@
 /**
- * Rewrites a pattern so that one search of a whole text finds what the original finds line by line.
+ * Rewrites a pattern so that one search of a whole text has the matches of the original line by line.
  *
  * A line contains no newline, so where the original would match one it fails: newlines leave all classes, and a match
  * can no longer cross a line. Start and end of text become start and end of line; word boundaries treat a newline as an

@@ -36,7 +36,7 @@ const LINE_FORM_FROM_BYTES = 65_536;
 
 export class Regex {
   readonly source: string;
-  /** By group number; the whole match, 0, and unnamed groups have none. */
+  /** Names by group number; the whole match, 0, and unnamed groups have none. */
   readonly groupNames: readonly (string | undefined)[];
   readonly #pattern: string;
   readonly #engine: Engine;
@@ -143,7 +143,7 @@ function analyse(engine: Engine): Analysis {
   return { lineForm: lineFormOf(hir), literals: requiredStrings(hir), runs: requiredRuns(hir) };
 }
 
-/** Also undefined if the line form exceeds the crate's limits and the pattern does not. */
+/** Undefined without a line form, or if it exceeds the crate's limits and the pattern does not. */
 function searchBatches(lineForm: LineForm | undefined, source: string): LineSearch | undefined {
   if (!lineForm) return undefined;
   try {

@@ -9,7 +9,7 @@ import { ReplacementError } from './regex-error.ts';
 
 /** A replacement parsed for its pattern. */
 export interface Replacement {
-  /** In the crate's syntax, after the mark. */
+  /** Replacement in the crate's syntax, after the mark. */
   readonly template: Uint8Array;
 }
 
@@ -38,7 +38,7 @@ export function literalReplacement(text: string): Replacement {
   return { template: withMark(text.replaceAll('$', '$$$$')) };
 }
 
-/** Also matches `$$`, to skip it. */
+/** References to groups; also matches `$$`, to skip it. */
 const REFERENCE = /\$\$|\$([0-9A-Za-z_]+)|\$\{([^}]*)\}/g;
 
 function isGroup(name: string, groupNames: readonly (string | undefined)[]): boolean {

@@ -16,7 +16,7 @@ const MAX_RUNS = 32;
 
 const LINE_FEED = 0x0a;
 
-/** In pattern order; empty when nothing is required. */
+/** Required runs of characters, in pattern order; empty when nothing is required. */
 export function requiredRuns(hir: Hir): CharSet[][] {
   const runs = new Runs();
   runs.add(hir);

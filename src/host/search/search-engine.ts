@@ -48,7 +48,7 @@ export interface SearchLimits extends Pick<PathGlobs, 'protectedGlobs'> {
   readonly timeoutMs?: number;
 }
 
-/** What is kept in memory between searches. */
+/** State that is kept in memory between searches. */
 export interface KeptContents {
   /** Whether file contents are kept once a search was large enough. */
   readonly index: 'auto' | 'off';
@@ -109,7 +109,7 @@ export class SearchEngine {
     this.keep(options);
   }
 
-  /** Sets what is kept from now on; drops the current index. */
+  /** Sets the kept state from now on; drops the current index. */
   keep({ index, indexMemoryBytes, maxFileBytes }: KeptContents): void {
     const wasStarted = this.#index?.isStarted ?? false;
     this.#index?.close();

@@ -43,7 +43,7 @@ const NAMES: Record<number, string> = {
 
 const ABOUT = ['path', 'program', 'workdir', 'parent', 'user', 'source', 'terminal'] as const;
 
-/** What the errno is about. */
+/** Subject of the errno. */
 export type About = (typeof ABOUT)[number];
 
 /** The guest can no longer be reached. */

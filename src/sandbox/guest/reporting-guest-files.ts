@@ -119,7 +119,7 @@ export class ReportingGuestFiles extends GuestFiles {
   }
 }
 
-/** Leaves out of the report what the guest refuses to show. */
+/** Leaves out of the report files that the guest refuses to show. */
 function passGuestError(error: unknown): undefined {
   if (!(error instanceof GuestError)) throw error;
 }

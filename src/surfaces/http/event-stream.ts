@@ -15,8 +15,8 @@ const MAX_WAITING_BYTES = 1_048_576;
 export type StreamEnd = { result: unknown } | { error: unknown };
 
 /**
- * Answers with the stream; the signal aborts when the reader disconnects. Events without an offset are numbered, but not
- * if the call is resumable: a client that reconnects would send their number as an offset.
+ * Answers with the stream; the signal aborts when the reader disconnects. Events without an offset are numbered, but
+ * not if the call is resumable: a client that reconnects would send their number as an offset.
  */
 export function eventStream(
   call: (onEvent: (event: CallEvent) => void, signal: AbortSignal) => Promise<StreamEnd>,

@@ -58,7 +58,7 @@ export function mcpHttp(bus: Bus, options: HttpOptions): McpDoor {
   };
 }
 
-/** A client may send any name, so the number of doors is limited: the sessions of the least recently used one end. */
+/** A client may send any name, so the map is limited: the sessions of the least recently used entry end. */
 async function forgetOldest(doors: Map<string, McpDoor>): Promise<void> {
   const [oldest] = doors;
   if (doors.size <= MOST_DOORS || !oldest) return;

@@ -1,8 +1,8 @@
 /**
  * The tools of one MCP surface, from the catalogue.
  *
- * Lists read all of it. A call of a tool that was listed reads nothing; on a read-only surface it reads the function's own
- * row, since its effect may have changed since.
+ * Lists read all of it. A call of a tool that was listed reads nothing; on a read-only surface it reads the function's
+ * own row, since its effect may have changed since.
  */
 import { didYouMean, readCatalogue, type Bus, type CatalogueEntry, type Grants } from '#contract';
 import { DEFAULT_PROFILE, isAgentFunction, isLookOnly } from './profiles.ts';
@@ -76,7 +76,7 @@ export class Offer {
   }
 
   async #read(): Promise<Map<string, OfferedTool>> {
-    // What a node of a cluster shares is only in the list of its own name.
+    // Shared functions of a node are only in the list of its own name.
     const catalogue = await readCatalogue(this.#bus, { namespace: this.#profile.namespace });
     this.#tools = toTools(catalogue, this.#withDefault(catalogue), this.#names);
     this.#grants = undefined;

@@ -1,5 +1,5 @@
 /**
- * Profiles: which functions are listed as tools. The engine alone decides what may be called.
+ * Profiles: which functions are listed as tools. The engine alone decides which calls are allowed.
  *
  * The tools of `agent` have bare names, because models choose by name. The engine lets no other peer claim the name of
  * a worker in its process, so no foreign function gets a bare name.

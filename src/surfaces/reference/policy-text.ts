@@ -3,7 +3,7 @@ import type { CatalogueEntry } from '#contract';
 
 type Described = Pick<CatalogueEntry, 'permissions' | 'risk' | 'side_effects' | 'constraints'>;
 
-/** A label and values each; omits what the function does not declare. */
+/** A label and values each; omits undeclared ones. */
 export function policyRows(entry: Described): [string, string[]][] {
   const rows: [string, string[] | undefined][] = [
     ['Permissions', entry.permissions],

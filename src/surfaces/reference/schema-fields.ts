@@ -9,7 +9,7 @@ export interface SchemaField {
   name: string;
   type: string;
   isRequired: boolean;
-  /** As JSON; absent when the field has none. */
+  /** Default as JSON; absent when the field has none. */
   default?: string;
   description: string;
 }

@@ -11,7 +11,7 @@ import { tempDir, type TempDir } from '../temp-dir.ts';
 
 const BUSYBOX = '/bin/busybox';
 
-/** Why no machine can run on such a root, or undefined. `scripts/sandbox-packages.mjs` installs what is missing. */
+/** Why no machine can run on such a root, or undefined. `scripts/sandbox-packages.mjs` installs missing packages. */
 export function whyNoGuestRoot(): string | undefined {
   if (process.platform !== 'linux') return 'sandboxes of namespaces need Linux';
   const isStatic = existsSync(BUSYBOX) && !readFileSync(BUSYBOX).includes('/ld-linux');

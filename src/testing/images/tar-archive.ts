@@ -1,4 +1,4 @@
-/** A tar archive written block by block, so that it can also contain what no tool would write. */
+/** A tar archive written block by block, so that it can also contain entries that no tool would write. */
 
 export interface TestEntry {
   name: string;

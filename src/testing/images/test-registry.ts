@@ -29,7 +29,7 @@ export interface RegistryFaults {
 }
 
 export type BlobFault =
-  /** `when` resolves when the client has what it should have; `from` is the offset of the answer. */
+  /** `when` resolves when the client has the expected bytes; `from` is the offset of the answer. */
   | { kind: 'break-off'; afterBytes: number; when?: (from: number) => Promise<unknown> }
   | { kind: 'stall'; afterBytes: number }
   | { kind: 'status'; status: number }

@@ -67,7 +67,7 @@ export const errors = defineErrors({
 
 const codeFor = { ...workspaceCodes('A'), absolute: 'A215', exists: 'A210' } as const;
 
-/** Callers at a door also get a suggested path. */
+/** Callers through MCP, HTTP or the CLI also get a suggested path. */
 export function translate(error: unknown, call?: { context: { jail: Jail }; door?: Door }): Failure | undefined {
   if (error instanceof CallError) return passedOn(error);
   if (error instanceof GlobError || error instanceof RegexError) {

@@ -42,7 +42,7 @@ export function shortened(text: string, { maxChars, keep }: Shortening): string 
   ].join('\n');
 }
 
-/** As many lines as fit; if even the first does not, its beginning. */
+/** The lines that fit; if even the first does not, its beginning. */
 function taken(lines: readonly string[], chars: number): string[] {
   const some: string[] = [];
   let left = Math.floor(chars);

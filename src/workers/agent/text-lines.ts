@@ -1,4 +1,4 @@
-/** Lines with their numbers, cut to what a reply may hold. */
+/** Lines with their numbers, cut to the size limit of a reply. */
 
 /** Longest line that is shown; minified files have lines of megabytes. */
 const MAX_LINE_CHARS = 2000;
@@ -20,7 +20,7 @@ export function linesOf(text: string): string[] {
   return text.replace(/\r?\n$/, '').split(/\r?\n/);
 }
 
-/** As many of the first lines as fit. */
+/** Number of first lines that fit. */
 export function fitting(lines: readonly string[], maxChars: number): number {
   let left = maxChars;
   for (const [i, line] of lines.entries()) {

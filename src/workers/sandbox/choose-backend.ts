@@ -2,7 +2,7 @@
  * Chooses the backend of the sandboxes: the one that the operator named, or the strongest that works here.
  *
  * Namespaces share the host's kernel, so they are used only by name or with `allow_weak_isolation`. If none may be
- * used, the failure lists the reason of every rung, and what to do.
+ * used, the failure lists the reason of every rung, and advice.
  */
 import type { Log } from '#contract';
 import type { SandboxBackend } from './backends/backend.ts';

@@ -1,4 +1,4 @@
-/** Adds the nearest existing path to a "not found" error in a sandbox; for callers at a door. */
+/** Adds the nearest existing path to a "not found" error in a sandbox; for callers through MCP, HTTP or the CLI. */
 import { nearestName, type CallScope } from '#contract';
 import { HostError, type FileSystem } from '#host';
 import { errors } from './errors.ts';

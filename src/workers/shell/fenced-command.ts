@@ -11,7 +11,7 @@ import { errors } from './errors.ts';
 import type { ExecRequest } from './exec-request.ts';
 import type { ShellContext } from './worker.ts';
 
-/** Whether the command runs inside; refuses what the operator or the target does not allow. */
+/** Whether the command runs inside; refuses a fence that the operator or the target does not allow. */
 export function isFenced(request: ExecRequest, { fence }: Pick<ShellContext, 'fence'>): boolean {
   const { script, target } = request;
   if (target.kind === 'sandbox') {

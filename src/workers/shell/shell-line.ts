@@ -1,7 +1,7 @@
 /**
  * Refuses a shell line sent to shell::exec, with a call that runs it as intended.
  *
- * A program on the bus gets the contract's error text; a person or a model at a door gets the explanation.
+ * A program on the bus gets the contract's error text; a person or a model gets the explanation.
  */
 import { ASSIGNMENT, shellSignInArgs, shellSignInLine, toShellLine, type ShellSign } from '#host';
 
@@ -33,7 +33,7 @@ export interface ShellWays {
   maySet?: (name: string) => boolean;
 }
 
-/** Why a command is a shell line and what to call instead; undefined if it is not one. */
+/** Why a command is a shell line and the call to make instead; undefined if it is not one. */
 export function shellLineObjection({ command, args }: Line, ways: ShellWays): string | undefined {
   const found = args === null ? shellSignInLine(command.trim()) : shellSignInArgs(command, args);
   if (!found) return undefined;

@@ -61,7 +61,7 @@ export class CutNetwork implements AsyncDisposable {
     this.#isCut = true;
   }
 
-  /** Cuts, and closes the near ends: those who dialled notice at once, the server behind it does not. */
+  /** Cuts, and closes the near ends: clients that dialled notice at once, the server behind it does not. */
   hangUp(): void {
     this.cut();
     for (const { near } of this.#pairs) near.destroy();

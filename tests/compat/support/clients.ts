@@ -1,7 +1,7 @@
 /**
  * The two published SDKs behind one shape, unmodified, without telemetry and without their chatter.
  *
- * They acknowledge no registration. `settled` stands in for it: frames of one socket are handled in order,
+ * They acknowledge no registration. `settled` replaces it: frames of one socket are handled in order,
  * so what was sent before an answered call has been handled.
  */
 import { registerWorker as registerWorker11, type ISdk } from 'iii-sdk-0-11';

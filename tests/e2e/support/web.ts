@@ -45,7 +45,7 @@ export function freePort(): Promise<number> {
   });
 }
 
-/** Requests whose answers nobody waits for: see openSocket. */
+/** Requests whose answers are never read: see openSocket. */
 export const UPGRADE =
   'GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n';
 export const HALF_A_REQUEST =

@@ -89,7 +89,7 @@ function answer({ invocation_id }: AnyFrame, isFailing: boolean, text: (place: s
   return { ...frame, error: { code: 'invocation_failed', message: JSON.stringify(failure) } };
 }
 
-/** Stands in for the sandbox worker, which the test does not run: all payloads in each of its answers. */
+/** Replaces the sandbox worker, which the test does not run: all payloads in each of its answers. */
 export async function dialHostileSandboxes(url: string): Promise<Peer> {
   const peer = await Peer.dial(url);
   const sandboxes = hostiles('sandbox').map((name, at) => ({

@@ -1,4 +1,4 @@
-/* One system call that would lead out of the fence, by name. Prints THROUGH if it worked. */
+/* One system call that would leave the fence, by name. Prints THROUGH if it worked. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /**
- * C109 for searches without the optional system calls: directories are opened through /proc, and search
+ * coder.C109 for searches without the optional system calls: directories are opened through /proc, and search
  * processes enter them. `jail-search.test.ts` does the same with what this system has.
  */
 import { describe, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * C109 for coder::tree: another process swaps a folder with a symlink to the outside, as fast as it can, while
+ * coder.C109 for coder::tree: another process swaps a folder with a symlink to the outside, as fast as it can, while
  * the tree above it is shown. The tree may show the folder, the link or a mark; nothing from outside.
  *
  * Only the descriptor jail makes this promise; SECURITY.md says what the portable one leaves open.

@@ -1,5 +1,5 @@
 /**
- * A daemon of sandboxes for tests that end it. Sweeps, starts machines that run something, says so, and goes on.
+ * A daemon of sandboxes for tests that end it. Sweeps, starts machines that run something, reports them, and continues.
  *
  * Arguments: the backend, the cache, the root of the image, how many machines, and the
  * commands in them, one after another where there are several. It sends `{ pids, outcomes }` when the commands of all have been asked for; without a count it only sweeps.

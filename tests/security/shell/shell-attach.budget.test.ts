@@ -64,7 +64,7 @@ test.skipIf(process.platform !== 'linux').each(READERS)(
     );
     expect({ status, lost }).toEqual({ status: 'finished', lost: FLOOD_BYTES - MB });
     expect(growth).toBeLessThan(maxMb * MB);
-    // Not held up: a reader would be given up after minutes.
+    // Not held up: a reader would be dropped after minutes.
     expect(stoppedMs).toBeLessThan(10 * aloneMs + 5000);
   },
   600_000,

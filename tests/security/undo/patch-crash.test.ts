@@ -1,5 +1,5 @@
 /**
- * C5: a process that patches a hundred files is killed again and again. After the next start either all files have the
+ * patch.C5: a process that patches a hundred files is killed again and again. After the next start either all files have the
  * patch or none has.
  */
 import { fork } from 'node:child_process';

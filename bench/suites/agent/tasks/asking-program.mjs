@@ -1,4 +1,4 @@
-/** A program that asks for a line and goes on. */
+/** A program that asks for a line and continues. */
 import { process, read } from '../ways.mjs';
 
 const LINE = 'read name; echo "hello $name" | tee said.txt';

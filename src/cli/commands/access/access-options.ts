@@ -1,4 +1,6 @@
-/** The access rules that commands of the operator read: of the configuration and the state directory, as `start` would. */
+/**
+ * The access rules that commands of the operator read: of the configuration and the state directory, as `start` would.
+ */
 import { resolve } from 'node:path';
 
 import type { Access } from '#access';

@@ -1,4 +1,4 @@
-/** workcell token remove: removes a token; a running server ends what it was running. */
+/** workcell token remove: removes a token; a running server ends its calls and jobs. */
 import { TokenFile } from '#access';
 import { ConfigError, didYouMean } from '#contract';
 import type { Command } from '../../command.ts';

@@ -1,4 +1,4 @@
-/** workcell status: reports whether the server runs, and what is connected to it. */
+/** workcell status: reports whether the server runs, and its connections. */
 import { z } from 'zod';
 
 import { UsageError, type Command } from '../../command.ts';

@@ -1,4 +1,4 @@
-/** engine::workers::info: one worker by name, with what it offers. */
+/** engine::workers::info: one worker by name, with its functions. */
 import { z } from 'zod';
 
 import { fail } from '../../errors.ts';

@@ -82,7 +82,7 @@ function groupsIn(path: string): string[] {
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(path, name));
 }
 
-/** Undefined for a group that is gone: a job may remove what it made, and even its own group once it has left it. */
+/** Undefined for a group that is gone: a job may remove groups that it made, and even its own once it has left it. */
 function ifThere<T>(use: () => T): T | undefined {
   try {
     return use();

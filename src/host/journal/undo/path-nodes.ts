@@ -1,4 +1,4 @@
-/** Values by path that also know what is below a path, without looking at all of them: a plan has thousands. */
+/** Values by path, with a lookup of those below a path that does not scan all of them: a plan has thousands. */
 export class PathNodes<T> {
   readonly #values = new Map<string, T>();
   /** By directory: the names in it that have a value, or one below them. */
@@ -14,7 +14,7 @@ export class PathNodes<T> {
       const directory = directoryOf(at);
       const names = this.#names.get(directory) ?? new Set();
       const name = nameOf(at);
-      // Then those above are known too.
+      // A known name means that its parents are known too.
       if (names.has(name)) return;
       names.add(name);
       this.#names.set(directory, names);

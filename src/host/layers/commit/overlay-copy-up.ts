@@ -3,13 +3,13 @@ import { HostError } from '../../host-error.ts';
 import { systemCalls } from '../../system/system-calls.ts';
 import type { LayerJails } from '../diff/touched-paths.ts';
 
-/** Of overlayfs as root, and in a user namespace. */
+/** Attributes of overlayfs as root, and in a user namespace. */
 const MARKS = ['trusted.overlay.origin', 'user.overlay.origin'];
 
 export interface CopiedUp {
-  /** By the mark of overlayfs; false where this process cannot read attributes. */
+  /** True if overlayfs marked the file; false where this process cannot read attributes. */
   readonly isCopiedUp: boolean;
-  /** That of the copied file, as long as that exists. */
+  /** Inode of the copied file, as long as that exists. */
   readonly inodeInView: bigint | undefined;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What a change did to the repositories in the workspace.
+ * Changes to the repositories in the workspace.
  *
  * Files of `.git` are never merged: an index or a packed file of two versions is a broken repository. A commit may take
  * new objects, moved references and the index; configuration, hooks and `info` run or redirect programs on the host, and

@@ -25,7 +25,7 @@ const MAX_VIEWS = 4;
 
 export class FileFilters {
   readonly #slots: FileSlots;
-  /** In the order of their last use. */
+  /** Verdicts of each set of globs, in the order of last use. */
   readonly #views = new Map<string, Uint8Array>();
 
   constructor(slots: FileSlots) {

@@ -1,7 +1,7 @@
 /**
  * How rare bytes are in ordinary text and source, in bits: a byte at one of 2 ** n positions has n.
  *
- * Only precise enough to choose what to search for: a space and an e are everywhere, a q and a capital hardly anywhere.
+ * Only precise enough to choose a byte to search for: a space and an e are everywhere, a q and a capital hardly anywhere.
  */
 import type { CharSet } from '../../regex/index.ts';
 
@@ -28,7 +28,7 @@ export function bitsOfText(bytes: Uint8Array): number {
   return bytes.reduce((bits, byte) => bits + BITS[byte]!, 0);
 }
 
-/** For a position where one of several characters is allowed. */
+/** Bits of a position where one of several characters is allowed. */
 export function bitsOfSet(set: CharSet): number {
   const share = set.reduce((sum, isMember, char) => sum + isMember * SHARES[char]!, 0);
   return Math.max(-Math.log2(share), 0);

@@ -17,7 +17,7 @@ const NEEDLE_ADDRESS = 64;
 export class FoldedMatcher {
   readonly #lower: string;
   readonly #memory: TextMemory;
-  /** For an ASCII literal. */
+  /** Needle of an ASCII literal. */
   readonly #needle: Needle | undefined;
   readonly #hasStrangers: boolean;
 

@@ -16,7 +16,7 @@ import { parseIgnoreLine, type IgnoreRule } from './ignore-pattern.ts';
 
 const NAME = '.gitignore' as ByteString;
 
-/** Only this much of a file is read. */
+/** Bytes that are read of an ignore file. */
 const MAX_BYTES = 262_144;
 
 /** Rules of this many directories are cached; others are read again. */
@@ -39,7 +39,7 @@ export function gitignoreOf({ roots: [root = '/'], mode, view }: Pick<Jail, 'roo
 
 class GitignoreRules {
   readonly #openDir: OpenWalkDir;
-  /** By directory; the last rule first, because it decides. */
+  /** Rules by directory; the last rule first, because it decides. */
   readonly #rules = new Map<string, readonly IgnoreRule[]>();
 
   constructor(openDir: OpenWalkDir) {

@@ -11,7 +11,7 @@ import { Walk, type WalkOptions } from '../../walk/walk.ts';
 import type { FileSearch } from './file-search.ts';
 import type { FindingsWriter } from '../findings.ts';
 
-/** What is searched, and what is skipped. */
+/** Searched and skipped paths. */
 export interface Scope extends WalkOptions {
   /** Whether a file belongs to the search, by its path from the root; undefined when all do. */
   readonly accepts?: (relativePath: string) => boolean;

@@ -52,7 +52,7 @@ static void need(bool is_well, uint8_t about) {
   if (!is_well) refuse(errno, about);
 }
 
-/* ---- rows: what is known of one entry ---- */
+/* ---- rows: facts of one entry ---- */
 
 static uint8_t rows[ROWS_BYTES];
 static size_t rows_length;
@@ -358,7 +358,7 @@ static void remove_tree(struct reader *r) {
 
 struct rights {
   uint32_t mode, uid, gid, changed;
-  int flags; /* in a tree: what has become a link meanwhile is not followed */
+  int flags; /* in a tree: does not follow an entry that has become a link meanwhile */
 };
 
 /* The owner first: chown clears the special bits. */

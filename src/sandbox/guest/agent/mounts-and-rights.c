@@ -1,6 +1,6 @@
 /*
  * The contents of a sandbox's environment, and the rights of its processes: the same in a virtual machine, where the
- * agent makes it, as with namespaces, where a launcher does. docs/design/namespaces.md lists what each part prevents.
+ * agent makes it, as with namespaces, where a launcher does. docs/design/namespaces.md has the purpose of each part.
  */
 #define _GNU_SOURCE
 #include "mounts-and-rights.h"

@@ -34,7 +34,7 @@ export interface JobState {
   next: number;
   /** Bytes before `text` that are no longer kept. */
   lost: number;
-  /** What ended the wait. */
+  /** Event that ended the wait. */
   matched?: { by: string; line?: string | undefined };
 }
 

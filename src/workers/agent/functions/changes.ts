@@ -12,7 +12,7 @@ import { shortened } from '../shortened.ts';
 import { someOf } from '../text-lines.ts';
 import { agent, type AgentContext } from '../worker.ts';
 
-/** Disables what a configuration in the repository could make git run. */
+/** Disables programs that a configuration in the repository could make git run. */
 const GIT = ['-c', 'core.fsmonitor=false', '--no-optional-locks'];
 const STATUS = [...GIT, 'status', '--short', '--branch'];
 const DIFF = [...GIT, 'diff', '--no-ext-diff', '--no-textconv', '--no-color', 'HEAD'];

@@ -82,7 +82,7 @@ async function list(sandboxId: string, wanted: readonly string[], { bus, signal 
   return [...new Set(names.map((name) => name.replace(/^(?:\.\/)+/, '')))];
 }
 
-/** The file or folder itself, or what a glob matches; `*` stays in a name as in a shell. */
+/** The file or folder itself, or the matches of a glob; `*` stays in a name as in a shell. */
 function matcherOf(wanted: string): (name: string) => boolean {
   const depth = wanted.split('/').length;
   const isMatch = isGlob(wanted) ? compileGlobs([wanted]) : (name: string) => name === wanted;

@@ -14,7 +14,7 @@ export interface Patch {
   readonly lines: PatchLines;
   /** Indexes of the lines that end with CRLF. */
   readonly withReturn: ReadonlySet<number>;
-  /** In the order of the patch: a later section of the same file applies to the result of the earlier one. */
+  /** Sections in the order of the patch: a later section of the same file applies to the result of the earlier one. */
   readonly files: readonly FilePatch[];
 }
 

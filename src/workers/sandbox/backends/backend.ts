@@ -33,15 +33,16 @@ export interface SandboxBackend {
   readonly rung: string;
   readonly isolation: Isolation;
   /**
-   * Fingerprint of what a probe depends on beside the host kernel: changes when a program that the backend calls does.
+   * Fingerprint of everything that a probe depends on beside the host kernel: changes with the programs that the backend
+   * calls.
    */
   fingerprint(): string;
-  /** Starts a machine and waits for its agent's answer. Not cached here: the ladder caches the verdict. */
+  /** Starts a machine and waits for its agent's answer. Not cached here: `ladder/` caches the verdict. */
   probe(signal: AbortSignal): Promise<Probe>;
   /** Makes the files that machines of this shape share; idempotent. */
   prepare(shape: Shape, signal: AbortSignal): Promise<void>;
   create(shape: Shape, options: { id: string; signal: AbortSignal }): Promise<Instance>;
-  /** Removes what a killed daemon left behind. */
+  /** Removes leftovers of a killed daemon. */
   sweep(): Promise<void>;
   /** Ends machines that were started in advance. */
   close(): Promise<void>;
@@ -62,7 +63,7 @@ export interface Ending {
   signal: string | null;
   /** End of the machine's error output. */
   stderrTail: string;
-  /** Whether it was ended because its programs held too much memory. */
+  /** Whether it was ended because its programs used too much memory. */
   isOutOfMemory?: boolean;
 }
 
@@ -82,6 +83,6 @@ export interface Instance {
   limitHits?(): LimitHits | undefined;
   /** Kills all of it at once, whatever the guest is doing. */
   kill(): Promise<void>;
-  /** Releases what the machine held on the host; may be called again. */
+  /** Releases resources of the machine on the host; may be called again. */
   dispose(): Promise<void>;
 }

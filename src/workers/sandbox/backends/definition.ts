@@ -1,5 +1,5 @@
 /**
- * The declaration of a backend. Configuration, ladder, doctor, setup, packages and tests read it, so that a backend is
+ * The declaration of a backend. Configuration, `ladder/`, doctor, setup, packages and tests read it, so that a backend is
  * one folder and one line in list.ts: see CONTRIBUTING.md.
  */
 import type { Log } from '#contract';
@@ -24,7 +24,7 @@ export interface BackendFacts {
   readonly slowness: number;
   /** Programs needed in addition to those of every backend. */
   readonly needs: readonly Need[];
-  /** Whether `npm start` installs what it needs: only for a real isolation that is small and works on every host. */
+  /** Whether `npm start` installs its packages: only for a real isolation that is small and works on every host. */
   readonly isBroughtAtStart?: boolean;
   /** Whether tests run on it that do not ask for another; the cases of sandboxes run on all others too. */
   readonly isTestDefault?: boolean;
@@ -46,7 +46,7 @@ export interface BackendDef extends BackendFacts {
   worth(): number;
   /** Advice for a rung that fails although all programs are installed, or that works badly. */
   advice?(rung: string, probe: Probe): Advice | undefined;
-  /** What `workcell setup` installs beside packages. */
+  /** Installation step of `workcell setup` beside packages. */
   readonly extra?: Extra;
 }
 

@@ -1,7 +1,7 @@
 /**
  * The programs that a backend calls and this host lacks, with their Debian packages.
  *
- * needs.json has what every backend needs, the backend.json in its folder the rest. They are JSON because
+ * needs.json has the programs of every backend, the backend.json in its folder the rest. They are JSON because
  * scripts/sandbox-packages.mjs reads them too, before anything is built.
  */
 import { existsSync } from 'node:fs';

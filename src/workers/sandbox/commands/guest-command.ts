@@ -16,7 +16,7 @@ const TERMINAL_TYPE: Env = [['TERM', 'xterm-256color']];
 
 interface Ways {
   readonly hasInput: boolean;
-  /** Whether all output is wanted, and not only what the answer has room for. */
+  /** Whether all output is wanted, not only the part that fits into the answer. */
   readonly isStreamed: boolean;
   /** Whether it is a job, or may become one. */
   readonly isFollowed: boolean;

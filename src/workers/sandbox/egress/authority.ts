@@ -17,7 +17,7 @@ const BUNDLE = '/etc/ssl/workcell-ca-bundle.pem';
 /** Bundle of the image: on Debian, Alpine and most others; on Fedora and its relatives. */
 const OF_IMAGE = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt'];
 
-/** Ten times what distributions ship; a larger file is something else. */
+/** Ten times the size that distributions ship; a larger file is something else. */
 const MOST_BYTES = 4 * 2 ** 20;
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;

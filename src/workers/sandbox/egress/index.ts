@@ -1,3 +1,3 @@
-/** The network of a sandbox: what it may reach, and which authority its programs trust. */
+/** The network of a sandbox: allowed hosts, and the authority that its programs trust. */
 export { authorityEnv, offerAuthority, readAuthority } from './authority.ts';
 export { EgressCeiling, EgressRequest, policyOf } from './egress-lists.ts';

@@ -1,4 +1,4 @@
-/** sandbox::watch: reports sandboxes that started, changed or ended, and what happened in them. */
+/** sandbox::watch: reports sandboxes that started, changed or ended, and events in them. */
 import { watchEventsFunction, type WorkerEvent } from '#contract';
 import { sandboxIdField } from '../file-function.ts';
 import { parseSandboxId } from '../live/sandbox-id.ts';

@@ -1,5 +1,5 @@
 /**
- * The shipped rules: refuse what the programs of the shipped allowlist can do besides reading.
+ * The shipped rules: refuse every use of the shipped allowlist besides reading.
  *
  * GNU programs take letters together (`-uo`), an option before or after names, and a long option by its prefix. The
  * other programs of the list have no option that writes, starts a program or changes the host.

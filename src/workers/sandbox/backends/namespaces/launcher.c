@@ -2,7 +2,7 @@
  * Makes the environment of one sandbox out of namespaces and starts the agent in it, as process 1 and with few rights.
  *
  * launcher/launching.c has the part that all launchers share, and guest/agent/mounts-and-rights.c the contents of the
- * environment. The order of the steps and what each prevents is in docs/design/namespaces.md.
+ * environment. The order and purpose of the steps is in docs/design/namespaces.md.
  */
 #define _GNU_SOURCE
 #include <errno.h>

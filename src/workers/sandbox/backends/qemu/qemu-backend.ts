@@ -54,7 +54,7 @@ export class QemuBackend implements SandboxBackend {
   readonly #log: Log;
   readonly #limiter = openLimiter();
   readonly #templates: TemplateStore;
-  /** What was made, by image and size. */
+  /** Templates and their ingredients, by image and size. */
   readonly #made = new Map<string, Made>();
   #ram: RamMode;
   readonly #ready = rememberSuccess(() => this.#open());

@@ -1,7 +1,7 @@
 /**
  * The disk behind a machine's writes: swap space, in a sparse file.
  *
- * A machine keeps its files in memory, and the kernel swaps what does not fit to this disk. That makes small files as
+ * A machine keeps its files in memory, and the kernel swaps the excess to this disk. That makes small files as
  * fast as memory, and the disk may still be larger than the memory. The reasons and the figures are in
  * docs/decisions/2026-11-15-machine-files-in-memory.md.
  */

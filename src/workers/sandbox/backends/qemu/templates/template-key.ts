@@ -14,7 +14,7 @@ const FORMAT = 1;
 export interface TemplateIngredients {
   /** Digest of the kernel, the modules, the agent and the image. */
   readonly digest: string;
-  /** As QEMU prints it. */
+  /** Version as QEMU prints it. */
   readonly qemuVersion: string;
   readonly accelerator: Accelerator;
   /** The host's processor, which an accelerated guest has seen. */
