@@ -122,8 +122,8 @@ export default defineConfig({
           isolate: false,
         },
       })),
-      { extends: true as const, test: { name: 'system', include: alone } },
-      { extends: true as const, test: { name: 'long', include: long } },
+      { extends: true as const, test: { name: 'system', include: alone, exclude: [budgets] } },
+      { extends: true as const, test: { name: 'long', include: long, exclude: [budgets] } },
       ...backends.map(({ name, isTestedMore }) => ({
         extends: true as const,
         test: {

@@ -88,6 +88,22 @@ const TABLE: Record<string, Area> = {
   testing: { areas: ANY, packages: ANY },
 };
 
+/** Folders of the console, and which others they import. Ordered: a row names only rows above it. */
+const CONSOLE_TABLE: Record<string, readonly string[]> = {
+  // The files beside the folders, but for the two that put the pages together.
+  base: [],
+  style: [],
+  changes: [],
+  jobs: ['base'],
+  live: ['base', 'changes', 'jobs'],
+  parts: ['base', 'changes', 'jobs', 'live'],
+  form: ['base', 'parts'],
+  terminal: ['jobs'],
+  nodes: ['base', 'live', 'parts'],
+  pages: ['base', 'changes', 'jobs', 'live', 'parts', 'form', 'terminal', 'nodes'],
+  entry: ['base', 'live', 'parts', 'nodes', 'pages', 'style'],
+};
+
 /** More than that is two folders. */
 const MOST_FILES = 25;
 
@@ -95,7 +111,8 @@ const WORKER_FILES = ['README.md', 'config.ts', 'errors.ts', 'worker.ts', 'index
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const sources = filesUnder('src').filter((file) => file.endsWith('.ts'));
-const imports = sources.flatMap((file) => importsOf(file).map((target) => ({ file, target })));
+const imports = importsIn(sources);
+const consoleImports = importsIn(filesUnder('console/src').filter((file) => /\.tsx?$/.test(file) && !isTest(file)));
 
 test('every source file belongs to an area of the table', () => {
   expect(sources.filter((file) => rowOf(file) === undefined)).toEqual([]);
@@ -127,17 +144,27 @@ test('an area imports only the npm packages in its row', () => {
 });
 
 test('the console imports nothing of the server but the wire', () => {
-  const pages = filesUnder('console/src').filter((file) => /\.tsx?$/.test(file) && !isTest(file));
-  const strays = pages.flatMap((file) =>
-    importsOf(file)
-      .filter((target) => target.startsWith('#') || /(\.\.\/)+src\/(?!protocol\/)/.test(target))
-      .map((target) => spelled({ file, target })),
-  );
-  expect(strays).toEqual([]);
+  const strays = consoleImports.filter(({ target }) => /^#|(\.\.\/)+src\/(?!protocol\/)/.test(target));
+  expect(strays.map(spelled)).toEqual([]);
+});
+
+test('a folder of the console imports only the folders in its row', () => {
+  const strays = consoleImports.filter(({ file, target }) => {
+    const to = posix.join(posix.dirname(file), target);
+    if (!target.startsWith('.') || !to.startsWith('console/src/')) return false;
+    const from = consoleFolderOf(file);
+    return from !== consoleFolderOf(to) && !CONSOLE_TABLE[from]?.includes(consoleFolderOf(to));
+  });
+  expect(strays.map(spelled)).toEqual([]);
+  const names = Object.keys(CONSOLE_TABLE);
+  const upward = names.filter((name, row) => CONSOLE_TABLE[name]!.some((other) => names.indexOf(other) >= row));
+  expect(upward).toEqual([]);
 });
 
 test('the console shows changes as they are reported, without knowing functions', () => {
-  const knowing = filesUnder('console/src/changes').filter((file) => /\w::\w/.test(read(file)));
+  const showing = ['parts/changed-file.tsx', 'parts/diff-view.tsx', 'pages/change-card.tsx'];
+  const files = [...filesUnder('console/src/changes'), ...showing.map((file) => `console/src/${file}`)];
+  const knowing = files.filter((file) => /\w::\w/.test(read(file)));
   expect(knowing).toEqual([]);
 });
 
@@ -149,9 +176,9 @@ test('a folder holds no more files than a reader takes in, beside its tests', ()
   expect([...counts].filter(([, count]) => count > MOST_FILES)).toEqual([]);
 });
 
-test('a folder of tests or pages holds no more files than a reader takes in', () => {
+test('a folder of tests, scripts, benchmarks or pages holds no more files than a reader takes in', () => {
   const counts = new Map<string, number>();
-  for (const file of ['tests', 'docs'].flatMap(filesUnder)) {
+  for (const file of ['tests', 'scripts', 'bench', 'docs'].flatMap(filesUnder)) {
     counts.set(posix.dirname(file), (counts.get(posix.dirname(file)) ?? 0) + 1);
   }
   // A log by date: it is read from its end, and a page stays where links expect it.
@@ -186,9 +213,11 @@ test('every worker has its readme, config, errors, definition and door', () => {
 
 test('bounds of time and memory are asserted where a file runs alone', () => {
   const measured =
-    /performance\.now|Date\.now\(\) - |memoryUsage|[rR]ss\b|heapUsed|(memory|disk)Bytes|heldMb|longest|duration_ms|\w\wMs\b/;
+    /performance\.now|Date\.now\(\) - |abs\([^;]*[nN]ow\b|memoryUsage|[rR]ss\b|heapUsed|arrayBuffers|(memory|disk)Bytes|heldMb|longest|duration_ms|\w\w(?<![cm]time)Ms\b/;
+  const within = /(?:(?!;\n|expect\()[^])*/.source;
+  const expected = `expect(?:\\s*\\.poll)?\\(${within}`;
   const bound = new RegExp(
-    `expect\\(.*(${measured.source}).*toBeLess|expect\\(.*\\w\\wMs\\b.*toBeGreater\\w+\\((?!0\\))`,
+    `${expected}(${measured.source})${within}toBeLess|${expected}\\w\\w(?<![cm]time)Ms\\b${within}toBeGreater\\w+\\((?!0\\))`,
   );
   const files = ['src', 'tests', 'console/src'].flatMap(filesUnder).filter((file) => file.endsWith('.ts'));
   const strays = files.filter((file) => !file.endsWith('.budget.test.ts') && bound.test(read(file)));
@@ -197,10 +226,39 @@ test('bounds of time and memory are asserted where a file runs alone', () => {
   expect(strays).toEqual(promised);
 });
 
-test('only rounds() asks which tier of tests runs', () => {
+test('no test waits less than the 30 seconds of expect.poll for what has to happen', () => {
+  const ways = [
+    // The argument of a tool is not a wait of the test.
+    /(?<!\bcommand: [^}]*)\btimeout: /,
+    /\b(?:PATIENCE|DEADLINE|START|BOOT|RUN|AFTERMATH)_MS = /,
+    /\bset\w+Timeout\(/,
+    /\{ signal: AbortSignal\.timeout\(/,
+    /\bwithin\((?:[^;]*, )(?=[\d_]+\)[;)])/,
+    // The timeout of a test, as its last argument.
+    /^\}, (?=\d{1,2}_?000\);$)/,
+  ];
+  // vi has a waitFor of its own, which waits one second.
+  const waits = new RegExp(
+    `vi\\.wait(?:For|Until)\\b|(?:${ways.map(({ source }) => source).join('|')})([\\d_]+)`,
+    'gm',
+  );
+  const files = ['src', 'tests', 'console/src'].flatMap(filesUnder).filter((file) => /\.(tsx?|mjs)$/.test(file));
+  const strays = files.flatMap((file) => {
+    if (file.endsWith('.budget.test.ts') || (file.startsWith('src/') && !isTest(file))) return [];
+    const found = Array.from(read(file).matchAll(waits), ([text, ms = '0']) => ({
+      text,
+      ms: Number(ms.replaceAll('_', '')),
+    }));
+    return found.filter(({ ms }) => ms < 30_000).map(({ text }) => `${file}: ${text}`);
+  });
+  expect(strays).toEqual([]);
+});
+
+test('only rounds() asks which tier of tests runs, and random cases take their count from it', () => {
   const files = ['src', 'tests'].flatMap(filesUnder).filter((file) => /\.m?ts$|\.m?js$/.test(file));
   const asking = files.filter((file) => /env\.WORKCELL_TEST_TIER/.test(read(file)));
   expect(asking).toEqual(['src/testing/rounds.ts']);
+  expect(files.filter((file) => /numRuns: \d/.test(read(file)))).toEqual([]);
 });
 
 /** The folder under `src`, or the one below where an area is a family. */
@@ -230,6 +288,16 @@ function importsOf(file: string): string[] {
   const bare = /^import\s*['"]([^'"]+)['"]/gm;
   const inline = /\b(?:import|require)\(\s*['"]([^'"]+)['"]/g;
   return [declared, bare, inline].flatMap((pattern) => [...code.matchAll(pattern)].map((match) => match[1] ?? ''));
+}
+
+function importsIn(files: readonly string[]): { file: string; target: string }[] {
+  return files.flatMap((file) => importsOf(file).map((target) => ({ file, target })));
+}
+
+function consoleFolderOf(file: string): string {
+  const [folder = '', inside] = file.slice('console/src/'.length).split('/');
+  if (inside !== undefined) return folder;
+  return /^(app|main)\.tsx$/.test(folder) ? 'entry' : 'base';
 }
 
 /** The ids a file defines; an example may send an `id` of something else. */

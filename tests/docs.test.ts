@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const pages = markdownFiles(ROOT);
+const pages = filesUnder(ROOT, /\.md$/);
 const SOURCES = ['src', 'tests', 'bench', 'scripts', 'console/src', 'examples'];
 /** Files that CONTRIBUTING.md has its readers write. */
 const TO_WRITE = /^src\/(workers\/coder\/functions\/count-lines|workers\/sandbox\/backends\/plain\/|surfaces\/lines\/)/;
 
-test.each(pages)('every relative link of %s leads to a file', (page) => {
+test.each(pages)('every relative link of %s names a file', (page) => {
   const text = readFileSync(join(ROOT, page), 'utf8').replace(/```[\s\S]*?```/g, '');
   const links = [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, link]) => link!);
   const broken = links.filter((link) => !existsSync(join(ROOT, dirname(page), link)));
@@ -68,12 +68,16 @@ test('no page names a folder of a developer’s machine', () => {
   expect(named).toEqual([]);
 });
 
-test('no page counts what grows with the product', () => {
+test('no page or source counts what grows with the product', () => {
   const number =
     /\d+|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(thir|four|fif|six|seven|eigh|nine)teen|(twen|thir|for|fif|six|seven|eigh|nine)ty/;
-  const grown = /functions|tools|actions|error codes|file operations|file functions|languages|patterns|programs that/;
+  const grown =
+    /functions|tools|actions|error codes|file operations|file functions|languages|patterns|programs that|failures|attacks|attempts|kinds of callers|sets of headers|profiles|presets|backends/;
   const growing = new RegExp(`\\b(${number.source}) (${grown.source})\\b`, 'i');
-  const counted = pages
+  const sources = ['src', 'console/src', 'deploy', 'examples'].flatMap((folder) =>
+    filesUnder(join(ROOT, folder), /(?<!\.(?:test|contract))\.(tsx?|mjs|json|ya?ml|sh|service)$/),
+  );
+  const counted = [...pages, ...sources]
     // A log by date, like the decisions.
     .filter((page) => page !== 'CHANGELOG.md' && !page.startsWith('docs/decisions/'))
     .flatMap((page) =>
@@ -84,11 +88,11 @@ test('no page counts what grows with the product', () => {
   expect(counted).toEqual([]);
 });
 
-function markdownFiles(folder: string): string[] {
+function filesUnder(folder: string, wanted: RegExp): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) return /^(node_modules|dist|\..*)$/.test(entry.name) ? [] : markdownFiles(path);
-    return entry.name.endsWith('.md') ? [relative(ROOT, path)] : [];
+    if (entry.isDirectory()) return /^(node_modules|dist|\..*)$/.test(entry.name) ? [] : filesUnder(path, wanted);
+    return wanted.test(entry.name) ? [relative(ROOT, path)] : [];
   });
 }
 

@@ -3,7 +3,7 @@
  * the files that have a test for it.
  *
  * A title starts with its ids, and so may a row of `test.each` that becomes a title. Comments, `.skip` and `.todo` do not
- * count, nor do ids further inside a text.
+ * count, nor do ids further inside a text. Comments and pages name ids with their area too.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,6 +13,7 @@ import { expect, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PAGES = ['SPECIFICATION.md', 'docs/cases.md'];
+const BENCHMARKS = 'docs/benchmarks.md';
 const ID = /[a-z]+(?:-[a-z]+)*\.[A-Z]\d+/.source;
 const TITLE_WITH_IDS = new RegExp(`(?<!\\.(?:skip|todo)\\(\\s*)['"\`]((?:${ID}[ ,]+)*${ID})(?![\\w.])`, 'g');
 /** A letter and digits first in a title or in a row: an id without its area, unless it is an error code. */
@@ -54,9 +55,27 @@ test('every id has a test; a promise may name a benchmark instead, or say pendin
   expect(unbound.map(({ id, page }) => `${page}: ${id} names no test`)).toEqual([]);
 });
 
+test('an id in a comment of a test or on a page has its area', () => {
+  const bare = /(?<![\w./`#:-])(?!V8\b)[A-Z]\d{1,3}\b(?![.-]?\w)/g;
+  const pages = markdownFiles().map((file) => ({ file, text: read(file).replaceAll(/```[^]*?```/g, '') }));
+  const comments = ['src', 'tests', 'console/src'].flatMap(testFilesUnder).map((file) => {
+    return { file, text: (read(file).match(/^\s*(\*|\/\/|\/\*).*$/gm) ?? []).join('\n') };
+  });
+  const found = [...pages, ...comments].flatMap(({ file, text }) =>
+    Array.from(text.matchAll(bare), ([id]) => ({ id, file })).filter((one) => !isErrorCode(one.id)),
+  );
+  expect(found).toEqual([]);
+});
+
+test('every id of a benchmark that a page names has a row in docs/benchmarks.md', () => {
+  const named = markdownFiles().flatMap((file) => read(file).match(/(?<=`)bench-[a-z]+\.[A-Z]\d+(?=`)/g) ?? []);
+  const benchmarks = read(BENCHMARKS);
+  expect(named.filter((id) => !new RegExp(`^\\| ${id}[ ,]`, 'm').test(benchmarks))).toEqual([]);
+});
+
 /** The rows of every table on a page, but for those of the header. */
 function rowsOf(page: string) {
-  const lines = readFileSync(join(ROOT, page), 'utf8').matchAll(/^\| (?!Id |---)(.+?) \| .+ \| (.+) \|$/gm);
+  const lines = read(page).matchAll(/^\| (?!Id |---)(.+?) \| .+ \| (.+) \|$/gm);
   return Array.from(lines, ([, id = '', heldBy = '']) => {
     const files = [...heldBy.matchAll(/`([^`]+\.(?:test|contract)\.ts)`/g)].map(([, file]) => file!);
     return { id, page, heldBy, files };
@@ -64,7 +83,7 @@ function rowsOf(page: string) {
 }
 
 function idsInTitles(file: string) {
-  const text = readFileSync(join(ROOT, file), 'utf8').replaceAll(/^\s*(\*|\/\/|\/\*).*$/gm, '');
+  const text = read(file).replaceAll(/^\s*(\*|\/\/|\/\*).*$/gm, '');
   const whole = [...text.matchAll(TITLE_WITH_IDS)].flatMap(([, ids]) => ids!.split(/[ ,]+/));
   const bare = [...text.matchAll(BARE_ID)].map(([, id]) => id!).filter((id) => !isErrorCode(id));
   return [...whole, ...bare].map((id) => ({ id, file }));
@@ -74,12 +93,22 @@ function isId(text: string): boolean {
   return new RegExp(`^${ID}$`).test(text);
 }
 
+function read(file: string): string {
+  return readFileSync(join(ROOT, file), 'utf8');
+}
+
 function isErrorCode(text: string): boolean {
-  return readFileSync(join(ROOT, 'docs/reference/errors.md'), 'utf8').includes(`\`${text}\``);
+  return read('docs/reference/errors.md').includes(`\`${text}\``);
 }
 
 function testFilesUnder(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
     .filter((file) => /\.(test|contract)\.tsx?$/.test(file));
+}
+
+/** Pages but that of the benchmarks, which numbers its tasks. */
+function markdownFiles(): string[] {
+  const inDocs = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name}`);
+  return [...readdirSync(ROOT), ...inDocs].filter((file) => file.endsWith('.md') && file !== BENCHMARKS);
 }

@@ -5,10 +5,10 @@ import { BACKENDS } from '#workers/sandbox';
 import type { SandboxBackend, Shape } from '../src/workers/sandbox/backends/backend.ts';
 import { startMachine, type TestMachine } from '../src/workers/sandbox/backends/machine.contract.ts';
 
-/** Its last rung is the one that works wherever any does: QEMU emulates there. */
+/** The last rung of the backend, which works on every host where any of them does: for QEMU, emulation. */
 export function makeBackend(cacheDir: string): SandboxBackend {
-  const backend = BACKENDS.find(({ name }) => name === TEST_BACKEND)!;
-  return backend.open({ cacheDir, log: silentLog, pooled: (rung) => rung }).at(-1)!;
+  const definition = BACKENDS.find(({ name }) => name === TEST_BACKEND)!;
+  return definition.open({ cacheDir, log: silentLog, pooled: (backend) => backend }).at(-1)!;
 }
 
 export function backendCache(): Promise<TempDir> {

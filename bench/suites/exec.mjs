@@ -25,33 +25,35 @@ const FLOOD_BYTES = 1_000_000_000;
 const CAP_BYTES = 1024 * 1024;
 
 export async function run(harness) {
-  const rungs = await openRungs();
+  const containments = await openContainments();
   try {
-    await compareStarts(harness, rungs);
-    await compareStartsAfterPause(harness, rungs);
+    await compareStarts(harness, containments);
+    await compareStartsAfterPause(harness, containments);
     await compareStartsWithCache(harness);
-    await compareFloods(harness, rungs);
-    await measureLive(harness, Object.values(rungs)[0]);
-    await measureFence(harness, Object.values(rungs)[0]);
+    await compareFloods(harness, containments);
+    await measureLive(harness, Object.values(containments)[0]);
+    await measureFence(harness, Object.values(containments)[0]);
   } finally {
-    for (const children of Object.values(rungs)) await children.close();
+    for (const children of Object.values(containments)) await children.close();
   }
   await measureMemory(harness);
 }
 
 /** Every way of holding a job together that works here, best first. */
-async function openRungs() {
-  const rungs = {};
+async function openContainments() {
+  const containments = {};
   for (const containment of ['cgroup2', 'cgroup1', 'pid-namespace', 'session']) {
     const opened = await Children.open({ containment }).catch(() => undefined);
-    if (opened) rungs[containment] = opened;
+    if (opened) containments[containment] = opened;
   }
-  return rungs;
+  return containments;
 }
 
-/** X1. One table for each rung: what one does after a job, in the background, is not to be the next one's burden. */
-async function compareStarts(harness, rungs) {
-  for (const [containment, children] of Object.entries(rungs)) {
+/**
+ * X1. One table for each containment: what one does after a job, in the background, is not to be the next one's burden.
+ */
+async function compareStarts(harness, containments) {
+  for (const [containment, children] of Object.entries(containments)) {
     const comparison = await harness.compare({
       title: `/bin/true held by ${containment}`,
       base: BARE,
@@ -66,8 +68,8 @@ async function compareStarts(harness, rungs) {
 }
 
 /** A kernel has ways to move processes that are fast only when they are used all the time. */
-async function compareStartsAfterPause(harness, rungs) {
-  const [best, children] = Object.entries(rungs)[0];
+async function compareStartsAfterPause(harness, containments) {
+  const [best, children] = Object.entries(containments)[0];
   const comparison = await harness.compare({
     title: `/bin/true after ${PAUSE_MS} ms of silence`,
     base: BARE,
@@ -101,8 +103,8 @@ async function compareStartsWithCache(harness) {
 }
 
 /** X2 */
-async function compareFloods(harness, rungs) {
-  const [best, children] = Object.entries(rungs)[0];
+async function compareFloods(harness, containments) {
+  const [best, children] = Object.entries(containments)[0];
   const DRAIN = 'bare pipe drain';
   const comparison = await harness.compare({
     title: '1 GB of output, of which 1 MiB is kept',

@@ -66,7 +66,7 @@ const cancelled: string[] = [];
 const isListed = () =>
   expect.poll(() => bus.call('engine::functions::list').then(JSON.stringify)).toContain('echo::echo');
 
-test('a call made before the connection stands is answered', async () => {
+test('a call made before the connection is open is answered', async () => {
   expect(await bus.call('engine::functions::info', { function_id: 'engine::calls::list' })).toMatchObject({
     function_id: 'engine::calls::list',
     worker_name: 'engine',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
-import type { ShownCall } from './call-log.ts';
 import { lanesOf } from './call-lanes.ts';
+import type { ShownCall } from './call-log.ts';
 
 const call = (id: string, startMs: number, durationMs: number): ShownCall => ({
   id,

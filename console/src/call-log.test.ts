@@ -62,8 +62,8 @@ test('a call has the same key while it runs and when it has ended; calls that re
   const { running } = addReply(emptyLog, { ended: [], running: [call], latest: 0 });
   expect([keys(running), keys(logOf([row(1)]).ended)]).toEqual([['id-1'], ['id-1']]);
 
-  const nobody = { id: '', worker: null, code: 'function_not_found' };
-  const refused = keys(logOf([row(1, nobody), row(2, { ...nobody, started_at_ms: 1_000 })]).ended);
+  const unknown = { id: '', worker: null, code: 'function_not_found' };
+  const refused = keys(logOf([row(1, unknown), row(2, { ...unknown, started_at_ms: 1_000 })]).ended);
   expect(new Set(refused).size).toBe(2);
 });
 

@@ -1,6 +1,5 @@
 /** A function as the pages show it, from the row that the engine lists. */
-import type { JsonSchema } from './form/fields.ts';
-import { isObject } from './loose-json.ts';
+import { isObject, type JsonSchema } from './loose-json.ts';
 
 export interface FunctionRow {
   function_id: string;

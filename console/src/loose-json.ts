@@ -1,5 +1,7 @@
 /** Reads untrusted values: an unexpected value counts as absent. */
 
+export type JsonSchema = Record<string, unknown>;
+
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -19,7 +19,7 @@ function open() {
   return { tokenFile, live: new LiveAccess(new Access({ config, workspace: '/', find: () => undefined, tokenFile })) };
 }
 
-test('a token that was sent is gone once when it is removed, however soon, replaced, or expires', () => {
+test('a token in use is reported as gone once: when removed, replaced or expired', () => {
   const { tokenFile, live } = open();
   const soon = Date.now() + 1_000;
   const [kept, removed, replaced, expiring] = [

@@ -48,11 +48,11 @@ function verdict(of: Policy, id: string, payload: unknown = {}): string {
 
 const review = policy([
   { allow: { effect: 'read' } },
-  { ask: { permission: 'fs.write', paths: ['src/**'] }, reason: 'writes are looked at' },
+  { ask: { permission: 'fs.write', paths: ['src/**'] }, reason: 'writes are reviewed' },
   { deny: { function: 'shell::*' }, reason: 'reviewers run nothing' },
 ]);
 
-test('the last rule that matches decides, and a call that none matches is denied', () => {
+test('the last matching rule decides, and a call without a matching rule is denied', () => {
   expect(verdict(review, 'coder::read-file', { path: 'src/a.ts' })).toBe('allow');
   expect(verdict(review, 'coder::create-file', { files: [{ path: 'src/a.ts' }] })).toBe('ask');
   expect(verdict(review, 'coder::create-file', { files: [{ path: 'docs/a.md' }] })).toBe('deny');
@@ -75,7 +75,7 @@ test.each([
   ['beside the workspace', written('../app2/src/a.ts'), 'deny'],
   ['the root itself', written('.'), 'deny'],
   ['no path at all', {}, 'deny'],
-  ['a path that is no text', { files: [{ path: ['src/a.ts'] }] }, 'deny'],
+  ['a path that is not text', { files: [{ path: ['src/a.ts'] }] }, 'deny'],
   ['a single file in place of a list', { files: { path: 'src/a.ts' } }, 'allow'],
 ])('an allowing rule holds only if every path matches: %s', (_, payload, expected) => {
   const only = policy([{ allow: { paths: 'src/**' } }]);
@@ -129,13 +129,13 @@ test.each([
   expect(verdict(policy([{ allow: {} }, { deny: { program: 'git' } }]), 'shell::exec', payload)).toBe(denying);
 });
 
-test('to allow by permission every permission of the function has to be covered', () => {
+test('an allow rule by permission has to cover every permission of the function', () => {
   const reading = policy([{ allow: { permission: 'fs.read' } }]);
   expect(verdict(reading, 'coder::read-file', { path: 'a' })).toBe('allow');
   expect(verdict(reading, 'coder::apply-patch', { patch: '' })).toBe('deny');
 });
 
-test('a function that declares nothing is not allowed by effect or permission, and is denied by either', () => {
+test('a rule by effect or permission never allows an undeclared function, and denies it', () => {
   const foreign: CallFacts = { id: 'math::add', namespace: 'default' };
   for (const matcher of [{ effect: 'read' }, { permission: '*' }]) {
     expect(policy([{ allow: matcher }]).decide(foreign).verdict).toBe('deny');
@@ -174,7 +174,7 @@ test.each([
   [[{ allow: { functions: 'a' } }], 'functions'],
   [[{ allow: { effect: 'reed' } }], 'effect'],
   [[{ deny: { paths: ['src/{a'] } }], 'access.policies.p[0].deny.paths'],
-])('a rule that cannot be meant is refused: %j', (rules, expected) => {
+])('an invalid rule is refused: %j', (rules, expected) => {
   expect(() => policy(rules)).toThrow(expected);
 });
 

@@ -51,12 +51,12 @@ export function policyNamed(name: string, policies: ReadonlyMap<string, Policy>,
 function checkExamples(rule: Rule, { match, not_match }: RuleConfig, where: string, factsOf: FactsOf): void {
   const check = (examples: readonly ExampleConfig[], key: string, isMeant: boolean) => {
     for (const [at, example] of examples.entries()) {
-      const place = `${where}.${key}[${at}]`;
+      const label = `${where}.${key}[${at}]`;
       const { function: id, payload = {} } = typeof example === 'string' ? { function: example } : example;
       const facts = factsOf(id, payload);
-      if (!facts) throw new ConfigError(`${place}: no function "${id}"`);
+      if (!facts) throw new ConfigError(`${label}: no function "${id}"`);
       if (rule.matches(facts) === isMeant) continue;
-      throw new ConfigError(`${place}: the rule ${isMeant ? 'does not match' : 'matches'} ${JSON.stringify(example)}`);
+      throw new ConfigError(`${label}: the rule ${isMeant ? 'does not match' : 'matches'} ${JSON.stringify(example)}`);
     }
   };
   check(match, 'match', true);

@@ -29,7 +29,7 @@ const seen = (app: ReturnType<typeof read>[number]) =>
     ...(namespace && { namespace }),
   }));
 
-test('the file of the original is read as it stands', async () => {
+test('an app file of the original is read unchanged', async () => {
   await using dir = await tempDir({ 'editor.yaml': ORIGINAL });
   const [app] = read(dir, 'editor.yaml');
   expect(app).toMatchObject({ name: 'editor', file: dir.path('editor.yaml') });
@@ -56,7 +56,7 @@ test('the first app is in the default namespace, the others in that of their nam
   ]);
 });
 
-test('filesystem.P7 what is left out is not open: the workspace, and the shipped size', async () => {
+test('filesystem.P7 without constraints an app gets the workspace and the default size limit', async () => {
   await using dir = await tempDir({ 'a.yaml': 'modules: [{module: filesystem}]' });
   const [{ actions, config }] = seen(read(dir, 'a.yaml')[0]!) as [{ actions: string; config: unknown }];
   expect(actions.split(' ')).toHaveLength(12);
@@ -85,14 +85,14 @@ test.each([
   ['no file', undefined, 'cannot read $: ENOENT'],
   ['no YAML', 'modules: [', '$: '],
   ['nothing', '', '$: missing field `modules`'],
-  ['a key nobody knows', 'module: []', '$: unknown key "module" (did you mean "modules"?)'],
+  ['an unknown key', 'module: []', '$: unknown key "module" (did you mean "modules"?)'],
   [
-    'a key of a module nobody knows',
+    'an unknown key of a module',
     'modules: [{module: filesystem, action: []}]',
     '$.modules.0: unknown key "action" (did you mean "actions"?)',
   ],
   [
-    'a module nobody knows',
+    'an unknown module',
     'modules: [{module: filesytem}]',
     '$: no module "filesytem" (did you mean "filesystem"?); there is: filesystem',
   ],
@@ -102,12 +102,12 @@ test.each([
     '$: no module "coder"; there is: filesystem',
   ],
   [
-    'an action nobody knows',
+    'an unknown action',
     'modules: [{module: filesystem, actions: [reed]}]',
     '$: filesystem: no action "reed" (did you mean "read"?)',
   ],
   [
-    'a constraint nobody knows',
+    'an unknown constraint',
     'modules: [{module: filesystem, constraints: {path: [x]}}]',
     '$: filesystem.constraints: unknown key "path" (did you mean "paths"?)',
   ],
@@ -122,23 +122,23 @@ test.each([
     '$: filesystem.constraints: `paths`: must name a directory',
   ],
   [
-    'a template nobody knows',
+    'an unknown template',
     'modules: [{module: filesystem, constraints: {paths: ["{{work}}"]}}]',
     '$: filesystem.constraints.paths: no path template "work"',
   ],
   [
-    'a permission nobody knows',
+    'an unknown permission',
     'modules: [{module: filesystem}]\ndeny: {permissions: [fs.delte]}',
     '$: filesystem: no permission "fs.delte" (did you mean "fs.delete"?)',
   ],
   [
-    'a risk nobody knows',
+    'an unknown risk',
     'modules: [{module: filesystem}]\ndeny: {risk: [huge]}',
     '$: `deny.risk[0]` must be one of "low", "medium", "high"',
   ],
   ['a module twice', 'modules: [{module: filesystem}, {module: filesystem}]', '$: module filesystem is listed twice'],
-  ['a name that is none', 'name: "a b"\nmodules: []', '$: `name`: must be letters'],
-])('%s is refused by name', async (_, text, message) => {
+  ['an invalid name', 'name: "a b"\nmodules: []', '$: `name`: must be letters'],
+])('%s is refused, with the file and the key', async (_, text, message) => {
   await using dir = await tempDir(text === undefined ? {} : { 'a.yaml': text });
   expect(() => read(dir, 'a.yaml')).toThrow(message.replace('$', dir.path('a.yaml')));
 });

@@ -127,7 +127,7 @@ describe('a file', () => {
       'workers.digger: the payload must be an object (got an array)',
     ],
     ['a worker without a name', 'workers: [{config: {}}]', 'config: missing field `workers[0].name`'],
-    ['workers that are no list', 'workers: {digger: {}}', 'config: `workers` must be an array (got an object)'],
+    ['workers that are not a list', 'workers: {digger: {}}', 'config: `workers` must be an array (got an object)'],
     ['a file that is a list', '[]', 'config: the payload must be an object (got an array)'],
     [
       'a worker listed twice',

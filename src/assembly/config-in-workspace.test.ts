@@ -17,7 +17,7 @@ const def = defineWorker({
 });
 const entry = (config: unknown) => [{ def, config }];
 
-test('a file is within reach below the workspace and below every root that a block names', async () => {
+test('a file is within reach below the workspace and below every root in a worker block', async () => {
   await using dir = await tempDir({ 'etc/cell.yaml': '', 'desk/cell.yaml': '', 'desks/cell.yaml': '' });
   const [outside, desk] = [dir.path('etc/cell.yaml'), dir.path('desk')];
   const verdicts = {
@@ -48,7 +48,7 @@ test('a file is within reach below the workspace and below every root that a blo
   });
 });
 
-test('of a link both ends count, and a linked directory is where it leads', async () => {
+test('a symlink is within reach if it or its target is; directories are resolved', async () => {
   await using dir = await tempDir({
     'etc/real.yaml': '',
     'etc/in.yaml': { symlink: '../desk/real.yaml' },

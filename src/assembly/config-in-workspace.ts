@@ -1,8 +1,8 @@
 /**
- * Whether agents could change a file that decides what they may do, such as the configuration.
+ * Whether agents could change a file that decides their rights, such as the configuration.
  *
  * They write below the workspace and below every directory that a worker's block names instead. Both ends of a symlink
- * count: replacing either changes what is read next.
+ * count: replacing either changes the next read.
  */
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
@@ -20,13 +20,13 @@ function rootsOf({ def, config }: WorkerEntry): string[] {
   return valuesAt(def.workspaceDefaults(sep), config);
 }
 
-function valuesAt(places: unknown, value: unknown): string[] {
+function valuesAt(shape: unknown, value: unknown): string[] {
   if (typeof value === 'string') return [value];
   // A worker without a root may reach the whole machine.
   if (value === null) return [sep];
   if (Array.isArray(value)) return value.flatMap((item) => valuesAt(sep, item));
-  if (typeof places !== 'object' || places === null || typeof value !== 'object') return [];
-  return Object.entries(places).flatMap(([key, place]) => valuesAt(place, (value as Record<string, unknown>)[key]));
+  if (typeof shape !== 'object' || shape === null || typeof value !== 'object') return [];
+  return Object.entries(shape).flatMap(([key, inner]) => valuesAt(inner, (value as Record<string, unknown>)[key]));
 }
 
 /** Resolves symlinks as far as the path exists. */

@@ -19,7 +19,7 @@ export { decisive, explainCall, type Check } from './explain.ts';
 export { clusterConfig, withoutClusterSecrets, type ClusterConfig } from './cluster-config.ts';
 export { isWithinReach } from './config-in-workspace.ts';
 export { watchConfig } from './config-watch.ts';
-export { choosePreset, presetEntries, type Preset } from './presets.ts';
+export { choosePreset, hasOpenShell, presetEntries, type Preset } from './presets.ts';
 export { requireTelemetry, tryTelemetry } from './telemetry.ts';
 export { assembleCell, startWorkcell, type RunningWorkcell } from './workcell.ts';
 export { availableWorkers } from './workers.ts';

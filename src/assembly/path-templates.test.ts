@@ -22,13 +22,13 @@ const def = defineWorker({
 const resolve = (config: unknown, env: NodeJS.ProcessEnv = {}) =>
   resolvePaths(def, config, { workspace: '/w', env }, 'workers.digger');
 
-test('every variable stands for its directory, wherever a block takes the workspace', () => {
+test('replaces every variable in each key that takes a workspace path', () => {
   const paths = ['{{workspace}}', '{{ workspace }}/src', '{{home}}/x', '{{tmp}}', '{{env.DATA}}/a', '/plain', '{{{x'];
-  const given = { paths, fs: { root: '{{workspace}}', note: '{{workspace}}' }, label: '{{nobody}}' };
+  const given = { paths, fs: { root: '{{workspace}}', note: '{{workspace}}' }, label: '{{unknown}}' };
   expect(resolve(given, { HOME: '/h', DATA: '/data' })).toEqual({
     paths: ['/w', '/w/src', '/h/x', tmpdir(), '/data/a', '/plain', '{{{x'],
     fs: { root: '/w', note: '{{workspace}}' },
-    label: '{{nobody}}',
+    label: '{{unknown}}',
   });
   expect(resolve({ paths: null })).toEqual({ paths: null });
 });
@@ -44,7 +44,7 @@ test.each([
   expect(() => resolve({ paths: [path] })).toThrow(`workers.digger.paths: ${problem}`);
 });
 
-test('whoever asks what agents reach sees the directories, not the templates', async () => {
+test('isWithinReach() checks the resolved directories, not the templates', async () => {
   await using dir = await tempDir({ 'desk/cell.yaml': '', 'etc/cell.yaml': '' });
   const entries = parseEntries('workers: [{name: digger, config: {paths: ["{{env.DESK}}/../etc"]}}]', [def], {
     workspace: dir.path('desk'),

@@ -24,16 +24,16 @@ export function resolvePaths(def: AnyWorker, config: unknown, values: TemplateVa
   return resolveAt(def.workspaceDefaults(sep), config, values, where);
 }
 
-function resolveAt(place: unknown, value: unknown, values: TemplateValues, where: string): unknown {
-  if (place === undefined) return value;
+function resolveAt(shape: unknown, value: unknown, values: TemplateValues, where: string): unknown {
+  if (shape === undefined) return value;
   if (typeof value === 'string') return fill(value, values, where);
   if (Array.isArray(value)) return value.map((item) => resolveAt(sep, item, values, where));
-  if (typeof value !== 'object' || value === null || typeof place !== 'object') return value;
+  if (typeof value !== 'object' || value === null || typeof shape !== 'object') return value;
 
-  const places = place as Record<string, unknown>;
+  const shapes = shape as Record<string, unknown>;
   const resolved = Object.entries(value).map(([key, inner]) => [
     key,
-    resolveAt(places[key], inner, values, `${where}.${key}`),
+    resolveAt(shapes[key], inner, values, `${where}.${key}`),
   ]);
   return Object.fromEntries(resolved);
 }

@@ -5,7 +5,7 @@
  * command is refused with the reason. If the server chooses it, `iii` replaces it there.
  */
 import { ConfigError, didYouMean, type AnyWorker, type CellConfig, type Effect } from '#contract';
-import { probeFence } from '#workers/shell';
+import { probeFence, type ShellConfig } from '#workers/shell';
 import { entryOf, type WorkerEntry } from './config-file.ts';
 import { PRESETS, type PresetName } from './options/preset-names.ts';
 
@@ -13,7 +13,7 @@ import { PRESETS, type PresetName } from './options/preset-names.ts';
 export interface Preset {
   readonly name: PresetName;
   readonly holds: string;
-  /** `iii` by name: as if there were no presets. */
+  /** True for an explicit `--preset iii`: start prints nothing about presets. */
   readonly isShipped: boolean;
 }
 
@@ -34,14 +34,14 @@ const BLOCKS: Record<PresetName, Record<string, Record<string, unknown>>> = {
 };
 
 const HOLDS: Record<PresetName, string> = {
-  coding: 'any command runs, with the workspace and a private /tmp to write to and package registries to reach',
+  coding: 'any command runs; it can write the workspace and a private /tmp, and reach package registries',
   look: 'nothing runs and nothing is written',
   review: 'any command runs on a copy of the workspace that is thrown away, without a network, and no file is written',
   open: 'any command runs as this user, without a fence',
   iii: 'listed programs run as this user, without a fence',
 };
 
-/** The preset that is named, or the safest one in which an agent can work here. */
+/** The named preset; else coding if the fence works, else iii. */
 export async function choosePreset(named: string | undefined, workspace: string): Promise<Preset> {
   if (named !== undefined && named !== 'coding') return presetNamed(named);
   const problem = await probeFence(workspace);
@@ -81,4 +81,9 @@ function only(entry: WorkerEntry, effects: readonly Effect[]): WorkerEntry[] {
   return [
     { ...entry, def: { ...entry.def, functions: kept }, denial: { functions: denied, permissions: [], risks: [] } },
   ];
+}
+
+/** Whether commands run without a fence, as they do unless a configuration file has the key `fence`. */
+export function hasOpenShell(entries: readonly WorkerEntry[]): boolean {
+  return entries.some(({ def, config }) => def.name === 'shell' && (config as ShellConfig).fence === 'off');
 }

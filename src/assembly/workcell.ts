@@ -76,7 +76,7 @@ export async function startWorkcell({
     const [{ httpDoor }, { mcpHttp }] = await Promise.all([import('#surfaces/http'), import('#surfaces/mcp')]);
     const bus = await connect(engine.dialer(), {
       name: 'workcell:http',
-      description: 'The HTTP door.',
+      description: 'The HTTP surface.',
       version,
       isolation: 'in-process',
       log,

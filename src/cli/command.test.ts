@@ -14,7 +14,7 @@ const dig: Command = {
   options: {
     spade: { type: 'string', short: 's', value: 'KIND', description: 'What to dig with.', default: 'steel' },
     dry: { type: 'boolean', description: 'Only say what would happen.' },
-    helper: { type: 'string', multiple: true, description: 'Who digs along.' },
+    helper: { type: 'string', multiple: true, description: 'Another digger.' },
   },
   examples: ['workcell dig garden'],
   minWords: 1,
@@ -69,7 +69,7 @@ describe('parsing', () => {
 });
 
 describe('help', () => {
-  test('says everything that the definition says', () => {
+  test('shows everything in the definition', () => {
     expect(commandHelp(dig)).toBe(`Dig a hole.
 
 Usage: workcell dig <place> [depth] [options]
@@ -80,7 +80,7 @@ Holes stay open.
 Options:
   -s, --spade KIND    What to dig with. (default steel)
       --dry           Only say what would happen.
-      --helper VALUE  Who digs along.
+      --helper VALUE  Another digger.
   -h, --help          Show this help.
 
 Examples:
@@ -88,7 +88,7 @@ Examples:
 `);
   });
 
-  test('needs nothing but a summary', () => {
+  test('requires only a summary', () => {
     expect(commandHelp({ name: 'rest', summary: 'Rest.', options: {}, run: () => Promise.resolve(0) })).toBe(`Rest.
 
 Usage: workcell rest [options]
@@ -111,6 +111,6 @@ Options:
   );
 });
 
-test('every command stands under its own name', () => {
+test('every command is listed under its own name', () => {
   expect(commands.map(({ name }) => name)).toEqual(commandNames);
 });

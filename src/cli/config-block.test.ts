@@ -48,7 +48,7 @@ const BLOCK = `- name: digger
     on: true`;
 const indented = BLOCK.replaceAll(/^/gm, '  ');
 
-test('a block has every key under what it means', () => {
+test('a block has every key below a comment that describes it', () => {
   expect(defaultBlock(digger)).toBe(BLOCK);
 });
 
@@ -91,7 +91,7 @@ describe('a worker is added to', () => {
     expect(withWorkerAdded(changed, digger)).toBeUndefined();
   });
 
-  test('a file that has it already, in whatever style: nothing changes', () => {
+  test('a file that has the worker already is not changed, in block or flow style', () => {
     expect(withWorkerAdded('workers: [{name: coder}, {"name": digger}]', digger)).toBeUndefined();
   });
 

@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => void vi.unstubAllEnvs());
 
-test('cli.C07 the engine is the one given, else the one of the environment, else the usual one', () => {
+test('cli.C07 the engine URL comes from the option, else the environment, else the default', () => {
   const found = () => [engineUrl({ url: 'ws://given:1' }), engineUrl({})];
   expect(found()).toEqual(['ws://given:1', 'ws://127.0.0.1:49134']);
   vi.stubEnv('III_URL', 'wss://env/');
@@ -28,7 +28,7 @@ test.each(['nonsense', '', 'localhost:49134', 'file:///etc/passwd'])('"%s" is no
   expect(() => engineUrl({ url })).toThrow(expect.objectContaining({ name: 'UsageError', message }));
 });
 
-test('an empty token is none', () => {
+test('an empty token is ignored', () => {
   expect([engineToken({}), engineToken({ token: '' }), engineToken({ token: 't' })]).toEqual([
     undefined,
     undefined,
@@ -36,7 +36,7 @@ test('an empty token is none', () => {
   ]);
 });
 
-test('a connection lasts as long as its use', async () => {
+test('the connection is closed when its callback returns', async () => {
   await using running = await startEngine({ token: 'secret' });
   const options = { url: running.url, token: 'secret' };
   const bus = await withEngine(options, async (used) => {

@@ -30,7 +30,8 @@ export function exitCodeNotRun(error: unknown): number {
   if (!(error instanceof CallError)) return NOT_RUN.workcell;
   const { code, message } = error;
   if (code === 'invocation_failed' && /^command '.*' not found on PATH/.test(message)) return NOT_RUN.notFound;
-  if (code === 'S216' && /^host exec: .* (was not found|goes on below a file)$/.test(message)) return NOT_RUN.notFound;
+  if (code === 'S216' && /^host exec: .* (was not found|has a file as a parent directory)$/.test(message))
+    return NOT_RUN.notFound;
   const isRefused =
     code === 'invocation_failed' ? /^command\b/.test(message) : code === 'S216' && message.startsWith('host exec: ');
   return isRefused ? NOT_RUN.refused : NOT_RUN.workcell;

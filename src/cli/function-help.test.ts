@@ -51,7 +51,7 @@ test('help says when a foreign function has no description, and escapes its text
   expect(functionHelp(loud)).toBe('digger::dig: [2J\n\nFields:\n  a =<any>\n       \n');
 });
 
-test('what an operator decides by stands before the fields', () => {
+test('permissions, risk, side effects and constraints come before the fields', () => {
   const policy = {
     permissions: ['earth.move', 'earth.look'],
     risk: 'high',

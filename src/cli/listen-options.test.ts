@@ -15,7 +15,7 @@ test('loopback needs no token', () => {
   for (const host of ['localhost', '::1', '127.8.9.1']) expect(parse({ host })).toEqual({ ...open, host });
 });
 
-test('everything given is passed on', () => {
+test('passes all options on', () => {
   const options = { host: '0.0.0.0', port: '0', token: 't', 'allow-host': ['a', 'b'], 'allow-origin': ['http://a'] };
   expect(parse(options)).toEqual({
     host: '0.0.0.0',
@@ -39,7 +39,7 @@ describe('beyond loopback', () => {
     },
   );
 
-  test('a token may come from the environment, an empty one is none', () => {
+  test('a token may come from the environment; an empty one is ignored', () => {
     vi.stubEnv('WORKCELL_TOKEN', 'from-env');
     expect(parse({ host: '0.0.0.0' })).toMatchObject({ token: 'from-env' });
     expect(parse({ host: '0.0.0.0', token: 'given' })).toMatchObject({ token: 'given' });
@@ -50,7 +50,7 @@ describe('beyond loopback', () => {
   });
 });
 
-test('beyond loopback TLS is needed, or the word that it is not', () => {
+test('beyond loopback TLS or --insecure is required', () => {
   const open = { host: '0.0.0.0', token: 't', insecure: undefined };
   expect(() => parse(open)).toThrow('would travel in the clear: give --tls-cert and --tls-key, or --insecure');
   expect(() => parse({ ...open, 'tls-cert': 'a.pem' })).toThrow('--tls-cert and --tls-key go together');

@@ -16,18 +16,18 @@ test('columns are as wide as their widest cell, and lines end without spaces', (
   ).toBe('ID       WHAT\na::long  x\nb\nc        some words\n');
 });
 
-test('a table without rows is its head', () => {
+test('a table without rows prints only its header', () => {
   expect(table(['ID', 'WHAT'], [])).toBe('ID  WHAT\n');
 });
 
-test('a cell cannot break its line nor talk to the terminal', () => {
+test('a cell cannot contain newlines or escape sequences', () => {
   expect(table(['A', 'B'], [['x\ny\r\tz', '\u001b]0;title\u0007\u009b31mred\u200b']])).toBe(
     'A      B\nx y z   ]0;title 31mred\n',
   );
   expect(visible('plain – ünïcode 漢字 🙂')).toBe('plain – ünïcode 漢字 🙂');
 });
 
-test('cli.C04 a table that is too wide for its line goes on below, and loses nothing', () => {
+test('cli.C04 a table wider than the terminal wraps its cells and loses no text', () => {
   const words = 'Read one file, or a range of its lines, and return it with its version.';
   const rows = [
     ['coder::read-file', 'read', words],
@@ -36,8 +36,8 @@ test('cli.C04 a table that is too wide for its line goes on below, and loses not
   const text = table(['FUNCTION', 'EFFECT', 'SUMMARY'], rows, { width: 80 });
   expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
   expect(text).toContain('3f2a91bc-1234-4abc-8def-0123456789ab  execute\n');
-  const told = text.split('\n').map((line) => line.slice(47).trim());
-  expect(told.join(' ')).toContain(words);
+  const summary = text.split('\n').map((line) => line.slice(47).trim());
+  expect(summary.join(' ')).toContain(words);
   expect(table(['A'], [['x'.repeat(100)]], { width: 80 })).toBe(`A\n${'x'.repeat(80)}\n${'x'.repeat(20)}\n`);
 });
 

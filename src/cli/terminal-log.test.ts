@@ -31,7 +31,7 @@ test('a program gets one JSON object a line, with time and fields', () => {
   });
 });
 
-test('a person gets one readable line, whatever a peer calls itself', () => {
+test('prints one readable line on a terminal, without control characters from fields', () => {
   vi.stubEnv('NO_COLOR', '1');
   const fields = { port: 1, name: 'x\u001b[2J\n12:00:00 error forged\u202e', list: ['\u001b'] };
   const [warn = '', error = ''] = lines('warn', true, fields);

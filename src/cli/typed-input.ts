@@ -1,4 +1,4 @@
-/** Passes what is typed here to a job, key by key if it has a terminal, and detects the keys that detach. */
+/** Passes typed input to a job, key by key if it has a terminal, and detects the keys that detach. */
 import { execFileSync } from 'node:child_process';
 
 import type { ChannelWriter } from '#protocol';
@@ -53,15 +53,15 @@ function stty(...words: string[]): string {
 
 /** Holds a Ctrl-P back until the key after it is known. */
 export class DetachKeys {
-  #isHeld = false;
+  #isAfterCtrlP = false;
 
   take(bytes: Uint8Array): { passed: Buffer; isLeaving: boolean } {
     const passed: number[] = [];
     for (const byte of bytes) {
-      if (this.#isHeld && byte === CTRL_Q) return { passed: Buffer.from(passed), isLeaving: true };
-      if (this.#isHeld) passed.push(CTRL_P);
-      this.#isHeld = byte === CTRL_P;
-      if (!this.#isHeld) passed.push(byte);
+      if (this.#isAfterCtrlP && byte === CTRL_Q) return { passed: Buffer.from(passed), isLeaving: true };
+      if (this.#isAfterCtrlP) passed.push(CTRL_P);
+      this.#isAfterCtrlP = byte === CTRL_P;
+      if (!this.#isAfterCtrlP) passed.push(byte);
     }
     return { passed: Buffer.from(passed), isLeaving: false };
   }

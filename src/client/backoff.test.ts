@@ -10,7 +10,7 @@ test('doubles from one second to half a minute', () => {
   ]);
 });
 
-test('strays by three tenths at most, to either side', () => {
+test('jitter is at most 30 % in either direction', () => {
   expect([backoffMs(0, () => 0), backoffMs(0, () => 1)]).toEqual([700, 1_300]);
   fc.assert(
     fc.property(fc.nat(2_000), (attempt) => {

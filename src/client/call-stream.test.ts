@@ -34,7 +34,7 @@ test('two loops over one call share its events, and both end with it', async () 
   expect(await stream.result).toBe('done');
 });
 
-test('who never loops keeps the newest events only', async () => {
+test('a stream that is not read keeps only the newest 1,000 events', async () => {
   const { stream, report, end } = setup();
   for (let at = 1; at <= 5_000; at++) report(at);
   end('done');

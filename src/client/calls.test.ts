@@ -40,7 +40,7 @@ test.each([
   ['a result', { result: { ok: true } }, { ok: true }],
   ['null', { result: null }, null],
   ['nothing, which is how null is sent,', {}, null],
-  ['an error that is none', { result: 1, error: null }, 1],
+  ['a result with error: null', { result: 1, error: null }, 1],
 ])('%s is the answer', async (_, outcome, expected) => {
   const { calls, givenUp } = setup();
   const { frame, answer } = calls.open('f', {}, {});
@@ -49,7 +49,7 @@ test.each([
   expect([givenUp, vi.getTimerCount(), calls.isWaiting(frame.invocation_id!)]).toEqual([[], 0, false]);
 });
 
-test('an error is thrown with the code of the failure inside it, and the body as it stood', async () => {
+test('throws with the code of the failure inside the error, and keeps its body', async () => {
   const { calls } = setup();
   const { frame, answer } = calls.open('coder::read-file', {}, {});
   const error = {
@@ -68,7 +68,7 @@ test('an error is thrown with the code of the failure inside it, and the body as
   });
 });
 
-test('the first answer counts; unknown and repeated ones are ignored', async () => {
+test('the first answer is used; unknown and repeated ones are ignored', async () => {
   const { calls } = setup();
   const { frame, answer } = calls.open('f', {}, {});
   settle(calls, 'unknown', { result: 'x' });
@@ -80,7 +80,7 @@ test('the first answer counts; unknown and repeated ones are ignored', async () 
 test.each([
   [undefined, 30_000],
   [250, 250],
-])('with timeoutMs %j it fails at %i ms and is given up', async (timeoutMs, atMs) => {
+])('with timeoutMs %j the call times out after %i ms', async (timeoutMs, atMs) => {
   const { calls, givenUp } = setup();
   const { frame, answer } = calls.open('f', {}, { timeoutMs });
   const failure = answer.catch((reason: unknown) => reason);
@@ -91,15 +91,18 @@ test.each([
   expect(givenUp).toEqual([frame.invocation_id]);
 });
 
-test.each([Infinity, Number.MAX_SAFE_INTEGER, 2 ** 31])('a timeout of %d is long, not none', async (timeoutMs) => {
-  const { calls } = setup();
-  const { frame, answer } = calls.open('f', {}, { timeoutMs });
-  vi.advanceTimersByTime(86_400_000);
-  settle(calls, frame.invocation_id!, { result: 'a day later' });
-  expect(await answer).toBe('a day later');
-});
+test.each([Infinity, Number.MAX_SAFE_INTEGER, 2 ** 31])(
+  'a timeout of %d does not overflow the timer',
+  async (timeoutMs) => {
+    const { calls } = setup();
+    const { frame, answer } = calls.open('f', {}, { timeoutMs });
+    vi.advanceTimersByTime(86_400_000);
+    settle(calls, frame.invocation_id!, { result: 'a day later' });
+    expect(await answer).toBe('a day later');
+  },
+);
 
-test('a signal gives the call up, also one that was aborted before', async () => {
+test('aborting the signal cancels the call, also if it was aborted before', async () => {
   const { calls, givenUp } = setup();
   const controller = new AbortController();
   const running = calls.open('f', {}, { signal: controller.signal });
@@ -148,7 +151,7 @@ test('a lost connection fails every call at once, with the reason', async () => 
   expect([givenUp, vi.getTimerCount()]).toEqual([[], 0]);
 });
 
-test('a callback that throws fails its own call, and the call is given up', async () => {
+test('a callback that throws fails and abandons its own call', async () => {
   const { calls, givenUp } = setup();
   const broken = new Error('broken callback');
   const throwing = () => {

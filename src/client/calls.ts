@@ -30,7 +30,7 @@ interface WaitingCall {
 }
 
 const Changes = z.array(ChangeSchema).catch([]);
-/** Limit for one report of changes; above what a worker of this build sends. */
+/** Limit for one report of changes; larger than any report of this build. */
 const MAX_CHANGE_VALUES = 65_536;
 const DEFAULT_TIMEOUT_MS = 30_000;
 /** Above this a Node timer fires at once. */
@@ -162,6 +162,6 @@ export class Calls {
 }
 
 /** Drops the whole report if it is invalid or too large: it comes from another process. */
-function readChanges(told: unknown): Change[] {
-  return hasTooManyValues(told, MAX_CHANGE_VALUES) ? [] : Changes.parse(told);
+function readChanges(report: unknown): Change[] {
+  return hasTooManyValues(report, MAX_CHANGE_VALUES) ? [] : Changes.parse(report);
 }

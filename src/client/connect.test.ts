@@ -21,7 +21,7 @@ class Listener {
       redials,
       dial: async () => {
         await this.gate;
-        if (this.isDown) throw new Error('nobody listens');
+        if (this.isDown) throw new Error('no server listens');
         const [near, far] = memoryLinks();
         const dial = { far, got: [] as Frame[], closed: [] as string[] };
         far.attach({ frame: (frame) => dial.got.push(frame), closed: (reason) => dial.closed.push(reason) });
@@ -119,7 +119,7 @@ test('the first frames register the worker and its functions; after a loss they 
   bus.close();
 });
 
-test('calls that were waiting fail with the connection; calls made meanwhile go out with the next one', async () => {
+test('pending calls fail with the connection; calls made while offline are sent after reconnecting', async () => {
   const listener = new Listener();
   const bus = await connect(listener.dialer());
   const waiting = bus.call('f', 'before');
@@ -146,7 +146,7 @@ test('calls that were waiting fail with the connection; calls made meanwhile go 
   bus.close();
 });
 
-test('it dials again, slower each time, until an engine listens', async () => {
+test('reconnects with a growing delay until an engine listens', async () => {
   const listener = new Listener();
   const bus = await connect(listener.dialer());
   listener.isDown = true;
@@ -160,7 +160,7 @@ test('it dials again, slower each time, until an engine listens', async () => {
   bus.close();
 });
 
-test('closed while it dials, it does not stay connected', async () => {
+test('close() during a dial closes the new connection too', async () => {
   const listener = new Listener();
   const bus = await connect(listener.dialer());
   let open = () => {};
@@ -176,7 +176,7 @@ test('closed while it dials, it does not stay connected', async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('closed, it fails what waits, stops what runs, and takes no more calls', async () => {
+test('close() fails pending calls, aborts running handlers and refuses new calls', async () => {
   const listener = new Listener();
   const bus = await connect(listener.dialer());
   bus.serve(served);
@@ -193,7 +193,7 @@ test('closed, it fails what waits, stops what runs, and takes no more calls', as
   expect(vi.getTimerCount()).toBe(1);
 });
 
-test('a connection that cannot dial again fails calls at once instead of keeping them', async () => {
+test('a connection that cannot be dialled again fails calls at once instead of queueing them', async () => {
   const listener = new Listener();
   const bus = await connect(listener.dialer(false));
   listener.last.far.close('gone');
@@ -205,7 +205,7 @@ test('a connection that cannot dial again fails calls at once instead of keeping
   bus.close();
 });
 
-test('calls kept for later have a cap', async () => {
+test('queued calls have a cap', async () => {
   const listener = new Listener();
   const bus = await connect(listener.dialer());
   listener.isDown = true;
@@ -224,7 +224,7 @@ test.each([
   [['cancel'], ['cancelinvocation']],
   [[], []],
   [undefined, []],
-])('an engine that announced %j gets the cancel of a call: %j', async (features, told) => {
+])('an engine that announced %j gets these frames for a cancelled call: %j', async (features, frames) => {
   const listener = new Listener();
   const bus = await connect(listener.dialer());
   listener.greet(features);
@@ -233,7 +233,7 @@ test.each([
   await expect(call).rejects.toMatchObject({ code: 'CANCELLED' });
   await delivered();
   expect(listener.last.got.filter((frame) => frame.type === 'cancelinvocation').map((frame) => frame.type)).toEqual(
-    told,
+    frames,
   );
   bus.close();
 });
@@ -304,7 +304,7 @@ test('what JSON cannot carry, returned in the engine’s own process, is the cal
   far.close();
 });
 
-test('a worker that leaves does not wait for those who watch it', async () => {
+test('a worker with watchers closes without waiting for them', async () => {
   vi.useRealTimers();
   await using engine = await startEngine();
   const [near, leaving] = [await connect(engine.engine.dialer()), await connect(engine.engine.dialer())];

@@ -68,7 +68,7 @@ export class Connection implements Bus {
   #waitingCalls: FrameOf<'invokefunction'>[] = [];
   #identity: { workerId: string; reattachToken?: string } | undefined;
   #canCancel = false;
-  /** Features that the engine announced itself; without them it may relay what any peer wrote. */
+  /** Features that the engine announced itself; without them it may forward the fields of any peer. */
   #confirmed: ReadonlySet<unknown> = new Set();
   #redial: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -169,7 +169,7 @@ export class Connection implements Bus {
     }
   }
 
-  /** An engine without these features may pass on what any peer wrote there. */
+  /** Drops these fields if the engine lacks the features: such an engine forwards them unchecked. */
   #believed(frame: FrameOf<'invokefunction'>): FrameOf<'invokefunction'> {
     const isKnown = this.#confirmed.has(FEATURE_CALLER);
     if (isKnown && this.#confirmed.has(FEATURE_EVENTS)) return frame;
@@ -194,9 +194,9 @@ export class Connection implements Bus {
       (reply) => {
         const { features } = Introduced.safeParse(reply).data ?? {};
         if (this.#link === link && features) this.#confirmed = new Set(features);
-        if (!features?.includes(FEATURE_ON_BEHALF)) this.#log.debug('the engine does not narrow calls');
+        if (!features?.includes(FEATURE_ON_BEHALF)) this.#log.debug('engine lacks feature on_behalf');
       },
-      (error: unknown) => this.#log.debug('the engine did not take the introduction', { error: String(error) }),
+      (error: unknown) => this.#log.debug('engine::workers::register failed', { error: String(error) }),
     );
   }
 

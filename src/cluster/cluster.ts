@@ -5,40 +5,40 @@
  * its lease is gone.
  */
 import type { Log } from '#contract';
-import type { Elsewhere, Engine, NodeRow } from '#engine';
+import type { OtherNodes, Engine, NodeRow } from '#engine';
 import { CallsIn } from './asking/calls-in.ts';
 import { ByteBudget } from './asking/memory.ts';
 import { Questions } from './asking/questions.ts';
 import { FarChannels } from './channels/far-channels.ts';
 import * as limits from './limits.ts';
+import { Announcer } from './members/announcer.ts';
 import { Blocks } from './members/blocks.ts';
 import { OwnCatalogue } from './members/catalogue.ts';
 import { Catalogues } from './members/catalogues.ts';
 import { Directory } from './members/directory.ts';
 import { LostNodes } from './members/lost-nodes.ts';
 import { Members } from './members/members.ts';
+import type { OwnNode } from './members/own-node.ts';
 import type { Peer } from './members/peer.ts';
 import { answerTaken } from './members/refuse-taken.ts';
-import type { Seat } from './members/own-node.ts';
-import { Seating } from './members/announcer.ts';
 import { UnreadableReports } from './members/unreadable-reports.ts';
 import type { ClusterSettings } from './settings.ts';
 import { AskSchema, MAX_ASK_BYTES } from './wire/ask.ts';
-import { BeatSchema, showsSame } from './wire/node-report.ts';
 import { Bodies } from './wire/bodies.ts';
 import { readAs, toBytes } from './wire/json.ts';
 import { Wire, type Message } from './wire/nats.ts';
+import { NodeReportSchema, showsSame } from './wire/node-report.ts';
 import { senderOf, Subjects, unheardCall, type Address, type ToNode } from './wire/subjects.ts';
 
 const MAX_KEPT_CALL_BYTES = 64 * 1024 * 1024;
 
 export interface ClusterParts {
   log: Log;
-  seat: Seat;
+  ownNode: OwnNode;
 }
 
-export class Cluster implements Elsewhere {
-  readonly seat: Seat;
+export class Cluster implements OtherNodes {
+  readonly ownNode: OwnNode;
   readonly #engine: Engine;
   readonly #settings: ClusterSettings;
   readonly #log: Log;
@@ -56,10 +56,10 @@ export class Cluster implements Elsewhere {
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #unreadable: UnreadableReports;
   #lastTickMs = performance.now();
-  readonly #seating: Seating;
+  readonly #announcer: Announcer;
 
-  constructor(engine: Engine, settings: ClusterSettings, { log, seat }: ClusterParts) {
-    this.seat = seat;
+  constructor(engine: Engine, settings: ClusterSettings, { log, ownNode }: ClusterParts) {
+    this.ownNode = ownNode;
     this.#engine = engine;
     this.#settings = settings;
     this.#log = log;
@@ -67,17 +67,17 @@ export class Cluster implements Elsewhere {
     this.#subjects = new Subjects(settings.cluster, this.self);
     this.#wire = new Wire(settings, log, { up: (wasDownMs) => this.#up(wasDownMs), down: () => this.#down() });
     const shared = { wire: this.#wire, subjects: this.#subjects };
-    this.#seating = new Seating({ ...shared, self: this.self, log, announce: () => this.#announce() });
+    this.#announcer = new Announcer({ ...shared, self: this.self, log, announce: () => this.#announce() });
     this.#bodies = new Bodies(this.#wire, this.#subjects);
     const bodies = this.#bodies;
     const lost = new LostNodes();
     this.#members = new Members({
-      ...{ engine, lost, seat: this.seat, log },
+      ...{ engine, lost, ownNode: this.ownNode, log },
       link: { ...shared, bodies, served: this.#served, budget: new ByteBudget(MAX_KEPT_CALL_BYTES) },
       onLost: (peer) => this.#forget(peer),
     });
     const { peers } = this.#members;
-    this.seat.join({ peers, lost });
+    this.ownNode.join({ peers, lost });
     this.#questions = new Questions({ ...shared, onDeaf: (peer) => this.#members.lose(peer, 'deaf') });
     this.#blocks = new Blocks({ ...shared, bodies, own: this.#own });
     this.#directory = new Directory({ selfId: this.self.id, engine, settings, peers, lost });
@@ -86,7 +86,7 @@ export class Cluster implements Elsewhere {
   }
 
   get self(): Address {
-    return this.seat.self;
+    return this.ownNode.self;
   }
 
   get isUp(): boolean {
@@ -94,7 +94,12 @@ export class Cluster implements Elsewhere {
   }
 
   get isReady(): boolean {
-    return this.isUp && !this.seat.isDraining;
+    return this.isUp && !this.ownNode.isDraining;
+  }
+
+  /** Calls of other nodes that run here. */
+  get callsIn(): number {
+    return this.#served.count;
   }
 
   /** Throws when the server refuses this node, or another node has its name or its id. */
@@ -105,36 +110,36 @@ export class Cluster implements Elsewhere {
     this.#subscribe();
     try {
       await this.#wire.open();
-      await this.#seating.joined();
+      await this.#announcer.joined();
     } catch (error) {
       this.#members.loseAll('stopping');
       await this.#wire.close();
       throw error;
     }
     this.#engine.onFunctionsChanged(() => {
-      if (this.#updateOwn()) this.#beat();
+      if (this.#updateOwn()) this.#sendReport();
     });
     this.#timers.push(setInterval(() => this.#tick(), limits.TICK_MS).unref());
-    this.#beat();
-    this.#beatLater();
+    this.#sendReport();
+    this.#sendReportLater();
   }
 
   async leave(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer);
-    if (this.#seating.isSeated) this.#wire.publish(this.#subjects.toAll('leave'), toBytes({}));
+    if (this.#announcer.isUnique) this.#wire.publish(this.#subjects.toAll('leave'), toBytes({}));
     this.#members.loseAll('stopping');
     await this.#wire.close();
   }
 
-  resolve: Elsewhere['resolve'] = (...asked) => this.#directory.resolve(...asked);
-  namespacesHere: Elsewhere['namespacesHere'] = (namespace) => this.#directory.namespacesHere(namespace);
-  isShared: Elsewhere['isShared'] = (fn) => this.#directory.isShared(fn);
-  nodesWith: Elsewhere['nodesWith'] = (functionId) => this.#directory.nodesWith(functionId);
-  list: Elsewhere['list'] = (node) => this.#directory.list(node);
+  resolve: OtherNodes['resolve'] = (...asked) => this.#directory.resolve(...asked);
+  namespacesHere: OtherNodes['namespacesHere'] = (namespace) => this.#directory.namespacesHere(namespace);
+  isShared: OtherNodes['isShared'] = (fn) => this.#directory.isShared(fn);
+  nodesWith: OtherNodes['nodesWith'] = (functionId) => this.#directory.nodesWith(functionId);
+  list: OtherNodes['list'] = (node) => this.#directory.list(node);
 
   nodes(): NodeRow[] {
     const { isUp } = this;
-    const self = this.seat.row({ isUp, url: this.#engine.httpUrl, functions: this.#sharedFunctions().length });
+    const self = this.ownNode.row({ isUp, url: this.#engine.httpUrl, functions: this.#sharedFunctions().length });
     const others = [...this.#members.peers.values()].flatMap((peer) => {
       const counts = { calls_in: this.#served.countOf(peer.address.id), functions: this.#directory.countOf(peer) };
       return peer.row(performance.now(), counts) ?? [];
@@ -143,11 +148,10 @@ export class Cluster implements Elsewhere {
   }
 
   drain(isDraining: boolean): NodeRow {
-    if (this.seat.isDraining !== isDraining)
-      this.#log.info(isDraining ? 'this node drains' : 'this node takes work', {});
-    this.seat.isDraining = isDraining;
+    if (this.ownNode.isDraining !== isDraining) this.#log.info(isDraining ? 'draining began' : 'draining ended', {});
+    this.ownNode.isDraining = isDraining;
     this.#engine.nodesChanged();
-    this.#beat();
+    this.#sendReport();
     return this.nodes()[0]!;
   }
 
@@ -155,7 +159,7 @@ export class Cluster implements Elsewhere {
     return this.#engine.functions.filter((fn) => this.isShared(fn));
   }
 
-  /** Returns whether what this node announces changed. */
+  /** Returns whether the announcement of this node changed. */
   #updateOwn(): boolean {
     const before = this.#own.omitted;
     const hasChanged = this.#own.update(this.#sharedFunctions());
@@ -188,14 +192,14 @@ export class Cluster implements Elsewhere {
     this.#wire.subscribe(this.#subjects.fromOwnName, (message) => message.respond(toBytes({})));
     this.#wire.subscribe(this.#subjects.fromUnheard, (message) => this.#takeUnheard(message));
     if (!this.#settings.roles.includes('door')) return;
-    this.#wire.subscribe(this.#subjects.fromAll('beat'), (message) => this.#takeBeat(message));
-    this.#wire.subscribe(this.#subjects.fromAll('hello'), () => this.#beat());
+    this.#wire.subscribe(this.#subjects.fromAll('beat'), (message) => this.#takeReport(message));
+    this.#wire.subscribe(this.#subjects.fromAll('hello'), () => this.#sendReport());
     this.#wire.subscribe(this.#subjects.fromAll('join'), (message) =>
-      message.respond(answerTaken(this.seat.nodeOf(senderOf(message.subject)?.id ?? ''))),
+      message.respond(answerTaken(this.ownNode.nodeOf(senderOf(message.subject)?.id ?? ''))),
     );
     this.#wire.subscribe(this.#subjects.fromAll('leave'), ({ subject }) => {
-      const peer = this.#members.peers.get(senderOf(subject)?.id ?? '');
-      if (peer) this.#members.lose(peer, 'left');
+      const from = senderOf(subject);
+      if (from) this.#members.left(from);
     });
   }
 
@@ -207,12 +211,12 @@ export class Cluster implements Elsewhere {
       void this.#questions.ask(peer, { isUrgent: true });
     }
     this.#engine.nodesChanged();
-    this.#seating.take();
+    this.#announcer.announce();
   }
 
   #announce(): void {
     this.#wire.publish(this.#subjects.toAll('hello'));
-    this.#beat();
+    this.#sendReport();
   }
 
   #down(): void {
@@ -220,41 +224,41 @@ export class Cluster implements Elsewhere {
     this.#log.warn('the connection to NATS is down; calls to other nodes wait for it', {});
   }
 
-  #beat(): void {
-    if (!this.#seating.isSeated) return;
-    const beat = this.seat.beat({
-      every_ms: this.#beatMs,
+  #sendReport(): void {
+    if (!this.#announcer.isUnique) return;
+    const report = this.ownNode.report({
+      every_ms: this.#heartbeatMs,
       conn: Math.max(1, this.#wire.connections),
       catalogue: this.#own.hash,
       url: this.#engine.httpUrl,
     });
-    this.#wire.publish(this.#subjects.toAll('beat'), toBytes(beat));
+    this.#wire.publish(this.#subjects.toAll('beat'), toBytes(report));
   }
 
-  get #beatMs(): number {
-    return Math.max(limits.BEAT_MS, this.#members.peers.size * 5);
+  get #heartbeatMs(): number {
+    return Math.max(limits.HEARTBEAT_MS, this.#members.peers.size * 5);
   }
 
-  #beatLater(): void {
+  #sendReportLater(): void {
     const timer = setTimeout(() => {
-      this.#beat();
-      this.#beatLater();
-    }, this.#beatMs).unref();
+      this.#sendReport();
+      this.#sendReportLater();
+    }, this.#heartbeatMs).unref();
     this.#timers[1] = timer;
   }
 
-  #takeBeat({ subject, data }: Message): void {
+  #takeReport({ subject, data }: Message): void {
     const from = senderOf(subject);
     if (!from || from.id === this.self.id) return;
-    const beat = readAs(BeatSchema, data, limits.MAX_BEAT_BYTES);
-    if (!beat) return this.#unreadable.warn(from.name, data);
-    const heard = this.#members.report(from, beat);
+    const report = readAs(NodeReportSchema, data, limits.MAX_HEARTBEAT_BYTES);
+    if (!report) return this.#unreadable.warn(from.name, data);
+    const heard = this.#members.report(from, report);
     if (!heard) return;
     const { peer, former } = heard;
-    if (!former || !showsSame(former, beat)) this.#engine.nodesChanged();
-    if (!former) this.#beat();
-    else if (former.conn !== beat.conn) void this.#questions.ask(peer, { isUrgent: true });
-    if (beat.catalogue !== undefined && former?.catalogue !== beat.catalogue) void this.#catalogues.read(peer);
+    if (!former || !showsSame(former, report)) this.#engine.nodesChanged();
+    if (!former) this.#sendReport();
+    else if (former.conn !== report.conn) void this.#questions.ask(peer, { isUrgent: true });
+    if (report.catalogue !== undefined && former?.catalogue !== report.catalogue) void this.#catalogues.read(peer);
   }
 
   #forget(peer: Peer): void {

@@ -10,7 +10,7 @@ import { Cluster, type ClusterParts } from './cluster.ts';
 import { ID_TAKEN } from './members/refuse-taken.ts';
 import type { ClusterSettings } from './settings.ts';
 
-/** Of four billion ids the second is almost never taken: one that still is comes from something else than chance. */
+/** Ids drawn before the join fails: a second collision of 32-bit ids points to a fault, not to chance. */
 const MOST_DRAWS = 5;
 
 /** Throws when the server refuses this node, or another node has its name or every id that it drew. */
@@ -22,7 +22,7 @@ export async function joinCluster(engine: Engine, settings: ClusterSettings, par
       return cluster;
     } catch (error) {
       const isTaken = error instanceof ConfigError && error.code === ID_TAKEN;
-      if (!isTaken || draws === MOST_DRAWS || engine.channels.count > 0 || !parts.seat.drawAgain()) throw error;
+      if (!isTaken || draws === MOST_DRAWS || engine.channels.count > 0 || !parts.ownNode.drawAgain()) throw error;
       parts.log.warn('another node has the id that this one drew; draws again', { id: cluster.self.id });
     }
   }

@@ -2,8 +2,8 @@
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
-/** Interval of a node's own report, which is also sent at once when something in it changes. */
-export const BEAT_MS = 1_000;
+/** Interval of a node's heartbeat, its report, which is also sent at once when something in it changes. */
+export const HEARTBEAT_MS = 1_000;
 /** A peer without a report for this long is gone. */
 export const LEASE_MS = 8_000;
 /** Lists of nodes show for how long a peer is silent from here on. */
@@ -41,7 +41,7 @@ export const MAX_BODY_BYTES = 64 * MiB;
 export const MAX_OUTBOX_BYTES = 256 * MiB;
 export const OUTBOX_MS = 60_000;
 
-export const MAX_BEAT_BYTES = 8 * KiB;
+export const MAX_HEARTBEAT_BYTES = 8 * KiB;
 export const MAX_PEERS = 4_096;
 export const MAX_BLOCK_BYTES = 8 * MiB;
 export const MAX_FUNCTIONS = 10_000;

@@ -5,18 +5,18 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { silentLog } from '#contract';
-import { ASK_TIMEOUT_MS, MAX_BEAT_BYTES } from './limits.ts';
+import { ASK_TIMEOUT_MS, MAX_HEARTBEAT_BYTES } from './limits.ts';
 import type { ClusterSettings } from './settings.ts';
-import { BeatSchema } from './wire/node-report.ts';
 import { readAs, toBytes } from './wire/json.ts';
 import { NotPermitted, Wire } from './wire/nats.ts';
+import { NodeReportSchema } from './wire/node-report.ts';
 import { CALLERS_SEND, HOSTS_SEND } from './wire/permissions.ts';
 import { senderOf, Subjects, type Address, type ToNode } from './wire/subjects.ts';
 
 const CONNECT_MS = 3_000;
 /** Every node reports when it hears a hello. */
 const LISTEN_MS = 1_200;
-/** No node may have this name: a message to it reaches none, and the server says whether it was permitted. */
+/** A name that no node can have: the NATS server only answers whether publishing is permitted. */
 const UNHEARD: Address = { name: 'default', id: '00000000' };
 
 export interface ClusterProbe {
@@ -24,7 +24,7 @@ export interface ClusterProbe {
   server?: { url: string; version: string; roundTripMs: number };
   /** Why no server answers, as far as the client reports it. */
   whyDown?: string;
-  /** What the permissions of this node's user lack. */
+  /** Permissions that this node's user lacks. */
   refused: string[];
   /** Whether a node has this name; on this machine that is the running node itself. */
   isNameTaken: boolean;
@@ -44,10 +44,10 @@ export async function probeCluster(settings: ClusterSettings): Promise<ClusterPr
   const subjects = new Subjects(settings.cluster, { name: settings.node, id: randomBytes(4).toString('hex') });
   if (isDoor) {
     wire.subscribe(subjects.fromAll('beat'), ({ subject, data }) => {
-      const beat = readAs(BeatSchema, data, MAX_BEAT_BYTES);
+      const report = readAs(NodeReportSchema, data, MAX_HEARTBEAT_BYTES);
       const from = senderOf(subject);
-      if (!beat || !from || found.nodes.some(({ name }) => name === from.name)) return;
-      const aheadMs = beat.now_ms === undefined ? undefined : beat.now_ms - Date.now();
+      if (!report || !from || found.nodes.some(({ name }) => name === from.name)) return;
+      const aheadMs = report.now_ms === undefined ? undefined : report.now_ms - Date.now();
       found.nodes.push({ name: from.name, ...(aheadMs !== undefined && { aheadMs }) });
     });
   }
@@ -74,7 +74,7 @@ async function sent(wire: Wire, subject: string): Promise<'answered' | 'unanswer
   );
 }
 
-/** Each kind of message that a node sends to others, tried. A host calls none. */
+/** Tries to publish each kind of message; a host makes no calls, so those are skipped. */
 async function refusedToSend(wire: Wire, subjects: Subjects, isDoor: boolean): Promise<string[]> {
   const isRefused = async (kinds: readonly ToNode[]) => {
     const outcomes = await Promise.all(kinds.map((kind) => sent(wire, subjects.toNode(kind, UNHEARD))));

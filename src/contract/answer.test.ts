@@ -68,12 +68,12 @@ const coded = (fields: object) => ({
   error: { code: 'invocation_failed', message: JSON.stringify(fields) },
 });
 
-test.each([undefined, null, {}])('the payload %j is an empty one, and defaults are filled in', async (payload) => {
+test.each([undefined, null, {}])('the payload %j counts as {}, and defaults are filled in', async (payload) => {
   const { reply } = await run((parsed, { prefix }) => ({ parsed, prefix }), payload);
   expect(reply).toEqual({ result: { parsed: { name: 'you' }, prefix: '>' } });
 });
 
-test('a handler answers at once or later, with anything', async () => {
+test('a handler may return any value or a promise of it', async () => {
   expect((await run(() => 'now')).reply).toEqual({ result: 'now' });
   expect((await run(() => Promise.resolve('later'))).reply).toEqual({ result: 'later' });
   expect((await run(() => undefined)).reply).toEqual({ result: undefined });
@@ -110,7 +110,7 @@ test.each<[string, Handle]>([
 
 test.each([
   ['none', undefined, { fix: { retry: false } }],
-  ['one that asked for what is changed', { retry: true }, { fix: { retry: false } }],
+  ['one that has the field of the fix already', { retry: true }, { fix: { retry: false } }],
   [
     'one too long to be repeated',
     { name: 'x'.repeat(20_000) },
@@ -134,7 +134,7 @@ test.each([
   ],
   ['a text', 'secret', 'secret'],
   ['undefined', undefined, 'undefined'],
-])('%s thrown by a handler is a bug: logged in full, answered with the call id only', async (_, thrown, stack) => {
+])('%s thrown by a handler is logged in full and answered with the call id only', async (_, thrown, stack) => {
   const { reply, logged } = await run(async () => {
     // oxlint-disable-next-line typescript/only-throw-error -- handlers can
     throw thrown;
@@ -155,7 +155,7 @@ test.each<[string, (reason: Error) => Error]>([
   expect(logged).toEqual([]);
 });
 
-test('a bug in a call that was aborted is one still', async () => {
+test('an unexpected error in an aborted call is still logged', async () => {
   const control = new CallControl();
   control.abort(new Error('the caller left'));
   const { logged } = await run(() => Promise.reject(new TypeError('x')), {}, { control });
@@ -167,7 +167,7 @@ test('bus.P15 a payload of millions of wrong values is refused before each is re
   expect(reply).toEqual(coded({ code: 'BAD', message: 'the payload holds more than 131072 values' }));
 });
 
-test('onAbort fires like the signal of the call, and not before', async () => {
+test('onAbort fires when the signal of the call aborts, and not before', async () => {
   const control = new CallControl();
   const reason = new Error('gone');
   const seen: unknown[] = [];
@@ -205,13 +205,13 @@ describe('the deadline', () => {
     expect((await running).reply).toEqual(coded({ code: 'LATE', message: `nothing within ${atMs} ms` }));
   });
 
-  test('answers also when the handler never looks at its signal', async () => {
+  test('answers also when the handler ignores its signal', async () => {
     const running = run(() => new Promise(() => {}), {}, { deadlineMs: 50 });
     await vi.advanceTimersByTimeAsync(50);
     expect((await running).reply).toEqual(coded({ code: 'LATE', message: 'nothing within 50 ms' }));
   });
 
-  test('is nothing to a handler that was in time', async () => {
+  test('does not abort the signal of a handler that has answered in time', async () => {
     const controls = [new CallControl(), new CallControl()];
     await run(() => Promise.resolve(1), {}, { control: controls[0] });
     await run(() => Promise.reject(fail('DISK', {})), {}, { control: controls[1] });
@@ -220,7 +220,7 @@ describe('the deadline', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('is watched by one timer for all calls of a function', async () => {
+  test('uses one timer for all calls of a function', async () => {
     const fn = functionOf(() => new Promise(() => {}), 50);
     const running = Array.from({ length: 3 }, () => call(fn, {}));
     expect(vi.getTimerCount()).toBe(1);
@@ -228,7 +228,7 @@ describe('the deadline', () => {
     expect(await Promise.all(running)).toHaveLength(3);
   });
 
-  test('a handler that fails after it was too late has no effect', async () => {
+  test('ignores a handler that fails after the deadline', async () => {
     const running = run(
       () => new Promise((_, reject) => void setTimeout(() => reject(new Error('late')), 100)),
       {},
@@ -240,7 +240,7 @@ describe('the deadline', () => {
 });
 
 describe('the signal of a call', () => {
-  test('is made when it is looked at, and is one', () => {
+  test('is created on first access and only once', () => {
     let made = 0;
     const Counted = class extends AbortController {
       constructor() {
@@ -257,7 +257,7 @@ describe('the signal of a call', () => {
     vi.unstubAllGlobals();
   });
 
-  test('carries the first reason, whether it is looked at before or after', () => {
+  test('carries the first reason, whether it is accessed before or after the abort', () => {
     const [first, second] = [new Error('first'), new Error('second')];
     const early = new CallControl();
     early.abort(first);

@@ -57,7 +57,7 @@ test('a handler and its log get the caller and the parent call', async () => {
   expect(logged).toEqual([['said', { n: 3, call: 'call-1', principal: 'local agent #3 (http)' }]]);
 });
 
-test('its own calls are made in the name of its caller, with the trace and the metadata of the call', async () => {
+test('nested calls are made as its caller, with the trace and the metadata of the call', async () => {
   const { made } = await run(
     async ({ bus }) => {
       await bus.call('a::b', { n: 1 }, { timeoutMs: 5 });
@@ -75,7 +75,7 @@ test('its own calls are made in the name of its caller, with the trace and the m
 test.each([
   [{ workcell_door: 'cli', tenant: 'acme' }, { tenant: 'acme' }],
   [{ workcell_door: 'cli' }, undefined],
-])('a program makes them, whatever door the call came through: %j', async (metadata, carried) => {
+])('nested calls do not carry the door of the call: %j', async (metadata, carried) => {
   const { made } = await run(({ bus }) => bus.call('a::b'), metadata);
   expect(made[0]![2].metadata).toEqual(carried);
 });

@@ -54,7 +54,7 @@ test('a definition is announced with schemas titled after its id', () => {
   });
 });
 
-test('what was announced comes back from the catalogue as it was', async () => {
+test('the catalogue returns a function as it was announced', async () => {
   const { id, description, ...announced } = JSON.parse(JSON.stringify(announce({ errors }, readFile)));
   const row = { function_id: id, namespace: 'default', worker_name: 'coder', description, ...announced };
   const bus = busWith([row]);
@@ -72,18 +72,18 @@ test('what was announced comes back from the catalogue as it was', async () => {
   expect(bus.asked).toEqual([['engine::functions::list', { include_internal: true }]]);
 });
 
-test('what an operator decides by is announced and comes back', async () => {
+test('permissions, risk, side effects and constraints are announced and read back', async () => {
   const policy = { risk: 'low', sideEffects: ['noise'], constraints: ['paths'] } as const;
   const { id, metadata } = announce({ errors, failedResult: () => ({}) }, { ...readFile, policy });
-  const told = {
+  const policyFields = {
     permissions: ['fs.read'],
     risk: 'low',
     side_effects: ['noise'],
     constraints: ['paths'],
     fails_in_result: true,
   };
-  expect(metadata).toMatchObject(told);
-  expect(await readCatalogue(busWith([{ function_id: id, metadata }]))).toMatchObject([told]);
+  expect(metadata).toMatchObject(policyFields);
+  expect(await readCatalogue(busWith([{ function_id: id, metadata }]))).toMatchObject([policyFields]);
 });
 
 const bare = { namespace: 'default', worker: '', summary: '', errors: [], examples: [] };
@@ -109,6 +109,6 @@ test.each<[string, object, object]>([
   ]);
 });
 
-test('a list that is none is an error', async () => {
+test('a malformed list is an error', async () => {
   await expect(readCatalogue(busWith([{ id: 'no function_id' }]))).rejects.toThrow();
 });

@@ -10,8 +10,8 @@ import type { Bus } from './bus.ts';
 import { SCOPES } from './cluster/scope.ts';
 import { RISKS, type FunctionDef } from './define-function.ts';
 import type { AnyWorker } from './define-worker.ts';
-import { requestSchema, responseSchema, type JsonSchema } from './schema/json-schema.ts';
 import { ReadsSchema, type Reads } from './reads.ts';
+import { requestSchema, responseSchema, type JsonSchema } from './schema/json-schema.ts';
 
 /** Metadata that a worker publishes about one of its functions. */
 export interface Announcement {
@@ -37,7 +37,7 @@ const FunctionMetadataSchema = z.object({
   errors: z.array(ErrorSummarySchema).default([]).catch([]),
   examples: z.array(z.unknown()).default([]).catch([]),
   permissions: z.array(z.string()).optional().catch(undefined),
-  /** Fields that say what a call is about; without it, rules over paths and programs do not match. */
+  /** Fields with the subject of a call; without it, rules over paths and programs do not match. */
   subject: SubjectSchema.optional().catch(undefined),
   risk: z.enum(RISKS).optional().catch(undefined),
   side_effects: z.array(z.string()).optional().catch(undefined),
@@ -55,7 +55,7 @@ const FunctionMetadataSchema = z.object({
     .object({ scope: z.enum(SCOPES) })
     .optional()
     .catch(undefined),
-  /** Whether a reply through a door has a text beside it; such a description is written for models and needs no example. */
+  /** Whether a reply to MCP or the CLI has a text beside it; such a description is for models and needs no example. */
   has_text: z.boolean().optional().catch(undefined),
   /** Whether a call with `{change}` in its metadata works in that change. */
   takes_change: z.boolean().optional().catch(undefined),

@@ -26,18 +26,16 @@ export const cellConfig = z.strictObject({
       ...['**/*.pem', '**/*.key', '**/secrets/**'],
     ])
     .describe(
-      'Files that no file function of any worker reaches, with everything below a folder that matches: globs over the path from the worker’s directory, in the syntax of globset. The last one that matches decides, and `!` takes back. An empty list protects nothing. Commands are held back only inside the fence.',
+      'Files that no file function of any worker reaches, with everything below a folder that matches: globs over the path from the worker’s directory, in the syntax of globset. The last one that matches decides; `!` makes an exception. An empty list protects nothing. Of commands, only fenced ones are blocked.',
     ),
   state_dir: z
     .string()
     .nullable()
     .default(null)
     .describe(
-      'Where the server keeps what outlives it, such as the journal. null: `workcell` in XDG_STATE_HOME, or in ~/.local/state. No file function reaches it.',
+      'Directory of the data that outlives the server, such as the journal. null: `workcell` in XDG_STATE_HOME, or in ~/.local/state if that is not set. No file function reaches it.',
     ),
-  journal: journalSchema
-    .default(journalSchema.parse({}))
-    .describe('What calls changed in files, kept for `coder::undo`.'),
+  journal: journalSchema.default(journalSchema.parse({})).describe('Journal of file changes for `coder::undo`.'),
 });
 
 export type JournalConfig = z.output<typeof journalSchema>;

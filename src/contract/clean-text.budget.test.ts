@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 
 import { cleanText } from './clean-text.ts';
 
-test('of a text that is far too long nothing is held but what is shown', () => {
+test('keeps only the shown part of a very long text in memory', () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   const shown = Array.from({ length: 20 }, (_, at) =>

@@ -1,9 +1,9 @@
 /** Worker configuration: parsed once from plain data; an unknown key gets a suggestion. */
 import type { z } from 'zod';
 
+import { didYouMean } from './nearest.ts';
 import { describeIssues } from './schema/issue-text.ts';
 import { requestSchema, type JsonSchema } from './schema/json-schema.ts';
-import { didYouMean } from './nearest.ts';
 
 /**
  * A configuration that the operator has to change; the message names the key.

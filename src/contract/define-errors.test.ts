@@ -20,7 +20,7 @@ test('a failure is made of its row and the facts', () => {
   expect([failure.name, table.C213.http]).toEqual(['Failure', 413]);
 });
 
-test('a row without a fix, or with none for these facts, says nothing of one', () => {
+test('a failure has no fix if its row has none, or none for these facts', () => {
   expect(fail('C500', {}).toFields()).toEqual({ code: 'C500', message: 'internal error' });
   expect(fail('C213', { path: 'a', limit: 0 }).toFields()).toEqual({ code: 'C213', message: 'a is over 0' });
 });

@@ -12,12 +12,12 @@ export const MetricSchema = z.object({
   samples: z.array(
     z.object({
       labels: Labels,
-      value: z.number().describe('Of a histogram: the sum of what was observed.'),
-      count: z.int().optional().describe('Of a histogram: how many values were observed.'),
+      value: z.number().describe('Of a histogram: the sum of observed values.'),
+      count: z.int().optional().describe('Of a histogram: the number of observed values.'),
       buckets: z
         .array(z.object({ le: z.number(), count: z.int() }))
         .optional()
-        .describe('Of a histogram: how many values were at most `le`, without the bucket of all values.'),
+        .describe('Of a histogram: the number of values up to `le`, without the bucket of all values.'),
     }),
   ),
 });

@@ -16,11 +16,11 @@ test.each([
   ['mv', undefined],
   ['sandbox::create', undefined],
   ['', undefined],
-])('%j is meant as %j', (given, meant) => {
+])('for %j it suggests %j', (given, meant) => {
   expect(nearestName(given, known)).toBe(meant);
 });
 
-test('of two that are as near the first is named, and nothing known names nothing', () => {
+test('suggests the first of two equally near names, and nothing without known names', () => {
   expect(nearestName('ab', ['ac', 'ad'])).toBe('ac');
   expect(nearestName('ab', [])).toBeUndefined();
   expect([didYouMean('shel::exec', known), didYouMean('?', known)]).toEqual([' (did you mean "shell::exec"?)', '']);
@@ -38,7 +38,7 @@ test('one slip in a name of six or more is forgiven', () => {
   );
 });
 
-test('names too long to have been typed are not compared: that costs the product of their lengths', () => {
+test('names over 100 characters are not compared: the cost is the product of their lengths', () => {
   const long = 'x'.repeat(101);
   expect(nearestName(long, [long])).toBeUndefined();
   expect(nearestName('x'.repeat(100), [long, 'x'.repeat(99)])).toBe('x'.repeat(99));

@@ -1,7 +1,7 @@
 /**
  * The principal of a call: the caller that it is made for.
  *
- * The engine makes it once, where the caller connects: what a peer reports about itself may be part of the label and
+ * The engine makes it once, where the caller connects: the claims of a peer about itself may be part of the label and
  * the client, never of the id, the kind or the grants.
  */
 import { z } from 'zod';
@@ -10,7 +10,7 @@ import type { Caller } from '#protocol';
 import { cleanText } from './clean-text.ts';
 import type { Risk } from './define-function.ts';
 
-/** Limits what a principal may call; an absent limit allows everything. */
+/** Limits of the calls of a principal; an absent limit allows everything. */
 export interface Grants {
   /** Workers (`coder`) or function ids (`coder::search`). */
   readonly only?: readonly string[];
@@ -20,7 +20,7 @@ export interface Grants {
   readonly policy?: string | undefined;
 }
 
-/** What no caller may call in one namespace. */
+/** Functions that no caller may call in one namespace. */
 export interface Denial {
   readonly functions: readonly string[];
   readonly permissions: readonly string[];
@@ -35,7 +35,7 @@ const MAX_NAME = 64;
 const ALL: Grants = {};
 
 /**
- * A principal of this process, such as that of a surface; `grants` limit what it may call.
+ * A principal of this process, such as that of a surface; `grants` limit its calls.
  *
  * @example
  * ```js
@@ -77,7 +77,7 @@ export function callerKey({ id, client }: Caller): string {
 
 /** The caller of a job or a sandbox as lists show it. */
 export const CallerRefSchema = z.object({
-  id: z.string().describe('Of engine::callers::list.'),
+  id: z.string().describe('Caller id from engine::callers::list.'),
   label: z.string().describe('The MCP client with its session, the token or the peer.'),
 });
 

@@ -42,6 +42,8 @@ export const COMMAND_NOTES: NonNullable<Reads['notes']> = [
 export const CUT_NOTES: NonNullable<Reads['notes']> = [{ field: 'truncated', says: 'cut' }];
 
 const MAX_LINE = 200;
+/** Most lines are one word of visible ASCII, such as a path: it needs no cleaning. At most `MAX_LINE` characters. */
+const PLAIN = /^[!-~]{1,200}$/;
 /** Items and words beyond these do not fit into a line. */
 const MAX_WORDS = 40;
 const MAX_NOTE = 40;
@@ -56,6 +58,9 @@ function lineAt(paths: readonly (readonly string[])[], request: unknown): string
   const words: string[] = [];
   for (const path of paths) addWords(words, request, path, 0);
   if (words.length === 0) return undefined;
+  const [word] = words;
+  // Copied for the reason that `cleanText` copies.
+  if (words.length === 1 && PLAIN.test(word!)) return Buffer.from(word!, 'latin1').toString('latin1');
   const text = words.slice(0, MAX_WORDS).join(' ').replaceAll(/\s+/g, ' ');
   const shown = cleanText(text.slice(0, MAX_LINE + 1), MAX_LINE);
   return text.length > MAX_LINE || words.length > MAX_WORDS ? `${shown} …` : shown;

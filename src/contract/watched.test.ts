@@ -13,7 +13,7 @@ function watch(watched: Watched, left = new AbortController()) {
   return { heard, left, over: watched.report(scope as unknown as CallScope) };
 }
 
-test('each watcher gets what changed once, gathered, and nothing after it left', async () => {
+test('each watcher gets each batch of changes once, and none after it left', async () => {
   const watched = new Watched();
   const [one, two] = [watch(watched), watch(watched)];
   for (const what of ['a', 'b', 'a']) watched.changed(what);
@@ -27,7 +27,7 @@ test('each watcher gets what changed once, gathered, and nothing after it left',
   expect([one.heard, two.heard]).toEqual([[first], [first, { type: 'changed', what: ['c'] }]]);
 });
 
-test('nothing is gathered while nobody watches', async () => {
+test('changes are not collected without a watcher', async () => {
   const watched = new Watched();
   watched.changed('before');
   expect(vi.getTimerCount()).toBe(0);
@@ -38,13 +38,13 @@ test('nothing is gathered while nobody watches', async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('a caller that left before the watch began is not waited for', async () => {
+test('a watch whose caller has already left ends at once', async () => {
   const left = new AbortController();
   left.abort();
   expect(await watch(new Watched(), left).over).toEqual({});
 });
 
-test('an event reaches those that want it, once and with a number, and those that come later from the number that they know', async () => {
+test('an event reaches matching watchers once, numbered; later ones get those after sinceSeq', async () => {
   const watched = new Watched();
   const left = new AbortController();
   const heard: Record<string, CallEvent[]> = { all: [], some: [], late: [] };
@@ -64,7 +64,7 @@ test('an event reaches those that want it, once and with a number, and those tha
   expect(heard.all![0]).toEqual({ type: 'ended', seq: 1, at_ms: Date.now(), id: 'a' });
 });
 
-test('of more events than are kept, the oldest are forgotten', async () => {
+test('keeps the newest 256 events', async () => {
   const watched = new Watched();
   for (let n = 0; n < 300; n++) watched.happened('ended', {});
   const left = new AbortController();

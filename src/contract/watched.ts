@@ -16,7 +16,7 @@ const Changed = z.object({
   what: z.array(z.string()),
 });
 
-/** Shared by the functions that report what changed. */
+/** Shared by the functions that report changes. */
 export const watchFunction = {
   effect: 'read',
   isWatch: true,
@@ -27,7 +27,7 @@ export const watchFunction = {
   examples: [],
 } as const;
 
-/** Shared by those that also report what happened. */
+/** Shared by those that also report events. */
 export const watchEventsFunction = {
   ...watchFunction,
   request: z.object({
@@ -39,8 +39,8 @@ export const watchEventsFunction = {
   events: z.union([
     Changed,
     z.looseObject({
-      type: z.string().describe('What happened, such as job_ended; once each, in order.'),
-      seq: wire.uint64().describe('Counts the events of the worker.'),
+      type: z.string().describe('Kind of the event, such as job_ended.'),
+      seq: wire.uint64().describe('Number of the event: the worker counts its events from 1.'),
       at_ms: wire.uint64().describe('Milliseconds since 1970.'),
     }),
   ]),

@@ -1,7 +1,7 @@
 /**
  * Requests of a sandbox and the decisions on them: counts, and the last decisions.
  *
- * The guest chooses how many requests it makes and for what, so the server logs each host once, up to a limit.
+ * The guest chooses the number and targets of its requests, so the server logs each host once, up to a limit.
  */
 import type { Socket } from 'node:net';
 
@@ -43,7 +43,7 @@ export class EgressLog {
   readonly #subject: string;
   readonly #decisions: Decision[] = [];
   readonly #live = new Map<Socket, Decision>();
-  readonly #told = new Set<string>();
+  readonly #logged = new Set<string>();
   readonly #watches = new Set<Map<string, RefusedTarget>>();
   readonly counts = { allowed: 0, refused: 0, failed: 0 };
   /** Bytes of closed connections. */
@@ -87,7 +87,7 @@ export class EgressLog {
     };
   }
 
-  /** `advice` is for the caller: why, and what to use instead. */
+  /** `advice` is for the caller: the reason and the alternative. */
   refuse({ host: asked, port, rule, reason }: Omit<NewDecision, 'verdict'>, advice: string): void {
     this.add({ host: asked, port, verdict: 'refused', rule, reason }, undefined, advice);
     const host = (port === 0 ? asked : `${asked}:${port}`).slice(0, MOST_TEXT);
@@ -108,7 +108,7 @@ export class EgressLog {
     this.counts[decided.verdict]++;
     this.#decisions.push(decision);
     if (this.#decisions.length > KEPT_DECISIONS) this.#decisions.shift();
-    this.#tell(decision, advice);
+    this.#logDecision(decision, advice);
     this.#onHost?.(decision.port === 0 ? decision.host : `${decision.host}:${decision.port}`, decision.verdict);
     if (!socket) return;
 
@@ -121,10 +121,10 @@ export class EgressLog {
     });
   }
 
-  #tell({ host, port, verdict, rule, reason }: Decision, advice?: string): void {
+  #logDecision({ host, port, verdict, rule, reason }: Decision, advice?: string): void {
     const line = `${verdict} ${host}:${port}`;
-    if (this.#told.has(line) || this.#told.size === MOST_LINES) return;
-    this.#told.add(line);
+    if (this.#logged.has(line) || this.#logged.size === MOST_LINES) return;
+    this.#logged.add(line);
     const fields = { ...(this.#sandboxId && { sandbox: this.#sandboxId }), host, port, rule, reason };
     if (verdict === 'refused') this.#log.warn(`${this.#subject} was refused a connection`, { ...fields, why: advice });
     else this.#log.debug(`a connection of ${this.#subject} was ${verdict}`, fields);

@@ -49,7 +49,7 @@ async function startNameServer(records: Record<number, Buffer> | 'silent'): Prom
 const A = 1;
 const AAAA = 28;
 
-test('a name is asked for once, and both kinds of address are told in their one spelling', async () => {
+test('looks a name up once per address family and returns normalized addresses', async () => {
   const mapped = Buffer.from('00000000000000000000ffff7f000001', 'hex');
   await using names = await startNameServer({ [A]: Buffer.from([93, 184, 215, 14]), [AAAA]: mapped });
   const network = openNetwork({ nameServers: [names.address] });
@@ -63,7 +63,7 @@ test('a name without an address fails', async () => {
   await expect(network.lookup('nothing.test', signal)).rejects.toThrow('nothing.test has no address');
 });
 
-test('a name server that says nothing is not waited for once nobody wants to know', async () => {
+test('aborting the signal ends the wait for a silent name server', async () => {
   await using names = await startNameServer('silent');
   const network = openNetwork({ nameServers: [names.address] });
   const given = new AbortController();
@@ -73,7 +73,7 @@ test('a name server that says nothing is not waited for once nobody wants to kno
   await expect(asking).rejects.toThrow('slow.test has no address');
 });
 
-test('the addresses that were found are tried until one answers', async () => {
+test('dials the addresses in turn until one answers', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -84,7 +84,7 @@ test('the addresses that were found are tried until one answers', async () => {
   await expect(openNetwork().dial(['127.0.0.1'], port, signal)).rejects.toThrow();
 });
 
-test('a connection stays when the time to make it is over', async () => {
+test('a connection outlives the signal that limited its dial', async () => {
   const server = createServer((peer) => peer.pipe(peer)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const inTime = new AbortController();

@@ -57,14 +57,14 @@ function dial(addresses: readonly string[], port: number, signal: AbortSignal): 
       autoSelectFamily: true,
       lookup: (_, __, done) => done(null, known),
     });
-    const giveUp = () => socket.destroy(signal.reason as Error);
-    signal.addEventListener('abort', giveUp, { once: true });
+    const destroy = () => socket.destroy(signal.reason as Error);
+    signal.addEventListener('abort', destroy, { once: true });
     socket.once('error', reject);
     socket.once('connect', () => {
-      signal.removeEventListener('abort', giveUp);
+      signal.removeEventListener('abort', destroy);
       socket.off('error', reject);
       resolve(socket);
     });
-    if (signal.aborted) giveUp();
+    if (signal.aborted) destroy();
   });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { covers, matches, names, parseRule } from './rule.ts';
-import { readAuthority } from './target.ts';
+import { readAuthority, TargetError } from './target.ts';
 
 const allows = (entry: string, authority: string) => matches(parseRule(entry, 'allow'), readAuthority(authority));
 
@@ -39,7 +39,15 @@ describe('an entry to allow', () => {
   });
 });
 
-test('an entry to deny that names no port means every port', () => {
+test.each([
+  ['*.10.0.0.5', '*. needs a domain name, not an address'],
+  ['[::ffff:10.0.0.0]/104', 'it is not host, host:port or [address]:port'],
+  ['[::ffff:10.0.0.0/104]', 'it embeds an IPv4 address; write the IPv4 network, such as 10.0.0.0/8'],
+])('%s is refused: %s', (entry, message) => {
+  expect(() => parseRule(entry, 'allow')).toThrow(new TargetError(message));
+});
+
+test('a deny entry without a port covers every port', () => {
   expect(matches(parseRule('example.com', 'deny'), readAuthority('example.com:8080'))).toBe(true);
 });
 

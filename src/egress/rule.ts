@@ -57,7 +57,7 @@ function parseHosts(text: string): Hosts {
   const isBelow = text.startsWith('*.');
   const host = readHost(isIP(text) === 6 ? `[${text}]` : text.slice(isBelow ? 2 : 0));
   if (host.kind === 'name') return isBelow ? { kind: 'below', domain: host.name } : host;
-  if (isBelow) throw new TargetError('an address has nothing below it');
+  if (isBelow) throw new TargetError('*. needs a domain name, not an address');
   return addresses(host.address, String(longest(host.address)));
 }
 
@@ -67,7 +67,9 @@ function addresses(base: string, length: string): Hosts {
   }
   const first = canonicalAddress(base);
   const prefix = Number(length);
-  if (familyOf(first) !== familyOf(base)) throw new TargetError('write the IPv4 network that it carries');
+  if (familyOf(first) !== familyOf(base)) {
+    throw new TargetError('it embeds an IPv4 address; write the IPv4 network, such as 10.0.0.0/8');
+  }
   const list = new BlockList();
   list.addSubnet(first, prefix, familyOf(first));
   return { kind: 'addresses', first, prefix, list };

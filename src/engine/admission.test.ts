@@ -43,7 +43,7 @@ describe.each([
   test.each(foreign)('%j is foreign', (name) => {
     expect(source({ host }, { host: name })).toBe('foreign_host');
   });
-  test('no host is foreign, an allowed one is not', () => {
+  test('a missing Host is foreign, an allowed one is not', () => {
     expect(source({ host }, {})).toBe('foreign_host');
     expect(source({ host, allowedHosts: ['proxy.example'] }, { host: 'proxy.example:8443' })).toBe('ok');
   });
@@ -94,7 +94,7 @@ test.each([
 test.each([
   ['0.0.0.0', 'unauthorized'],
   ['127.0.0.1', 'ok'],
-])('at %s, when its last token was removed, a caller without one is %s', (host, verdict) => {
+])('listening on %s, after the last token was removed, a caller without a token is %s', (host, verdict) => {
   const access = { hasTokens: true, lookUp: () => ({ problem: 'unknown' }) };
   const admission = new Admission({ host, access });
   access.hasTokens = false;

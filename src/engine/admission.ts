@@ -103,7 +103,7 @@ export class Admission {
     const { authorization, 'sec-websocket-protocol': offered } = request.headers;
     const given = /^Bearer (.+)$/i.exec(authorization ?? '')?.[1] ?? tokenIn(offered);
     const { remoteAddress } = request.socket;
-    const isLookedAt = this.#tries.beforeLooking(given, remoteAddress, () => {
+    const isChecked = this.#tries.beforeCheck(given, remoteAddress, () => {
       if (given === undefined) return then(this.#withoutToken(request));
       const found = this.#withToken(given, request);
       // A token that has expired was not guessed.
@@ -111,7 +111,7 @@ export class Admission {
       else this.#tries.wasGood(given);
       then(found);
     });
-    if (!isLookedAt) then(TOO_MANY_TRIES);
+    if (!isChecked) then(TOO_MANY_TRIES);
   }
 
   #withToken(given: string, request: IncomingMessage): Identity | Refusal {
@@ -143,8 +143,8 @@ export class Admission {
   }
 
   /**
-   * Whether a page of this server sent the request. Browsers do not let a page forge its origin, but a program can: a caller
-   * that is held to a policy is not a page, so that its policy decides. The operator's key has no policy.
+   * Whether a page of this server sent the request. Browsers do not let a page forge its origin, but a program can: a
+   * caller that is held to a policy is not a page, so that its policy decides. The operator's key has no policy.
    */
   isOwnPage({ headers: { host, origin } }: IncomingMessage, { policy }: Identity): boolean {
     return policy === undefined && origin !== undefined && isSameHost(origin, host!);

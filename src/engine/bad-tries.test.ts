@@ -13,54 +13,54 @@ function slowed(address = '10.0.0.1'): BadTries {
   return tries;
 }
 
-function isLookedAt(tries: BadTries, secret: string | undefined, address = '10.0.0.1'): boolean {
-  const look = vi.fn();
-  tries.beforeLooking(secret, address, look);
-  return look.mock.calls.length === 1;
+function isCheckedNow(tries: BadTries, secret: string | undefined, address = '10.0.0.1'): boolean {
+  const check = vi.fn();
+  tries.beforeCheck(secret, address, check);
+  return check.mock.calls.length === 1;
 }
 
-test('access.P3 after ten bad tokens every unknown one waits, good or bad, and those of other addresses do not', () => {
+test('access.P3 after ten bad tokens every unknown token from that address is delayed', () => {
   const tries = new BadTries();
   for (let bad = 0; bad < 9; bad++) tries.wasBad('10.0.0.1');
-  expect(isLookedAt(tries, 'guess')).toBe(true);
+  expect(isCheckedNow(tries, 'guess')).toBe(true);
   tries.wasBad('10.0.0.1');
-  const look = vi.fn();
-  expect(tries.beforeLooking('guess', '::ffff:10.0.0.1', look)).toBe(true);
+  const check = vi.fn();
+  expect(tries.beforeCheck('guess', '::ffff:10.0.0.1', check)).toBe(true);
   vi.advanceTimersByTime(999);
-  expect(look).not.toHaveBeenCalled();
+  expect(check).not.toHaveBeenCalled();
   vi.advanceTimersByTime(1);
-  expect(look).toHaveBeenCalledOnce();
-  expect(isLookedAt(tries, 'guess', '10.0.0.2')).toBe(true);
+  expect(check).toHaveBeenCalledOnce();
+  expect(isCheckedNow(tries, 'guess', '10.0.0.2')).toBe(true);
   vi.advanceTimersByTime(60_000);
-  expect(isLookedAt(tries, 'guess')).toBe(true);
+  expect(isCheckedNow(tries, 'guess')).toBe(true);
 });
 
 test('access.P3 a token in use, one that cannot be guessed, and a request without one never wait', () => {
   const tries = slowed();
   tries.wasGood('in use');
-  expect(isLookedAt(tries, 'in use')).toBe(true);
-  expect(isLookedAt(tries, MADE_HERE)).toBe(true);
-  expect(isLookedAt(tries, undefined)).toBe(true);
-  expect(isLookedAt(tries, 'guess')).toBe(false);
+  expect(isCheckedNow(tries, 'in use')).toBe(true);
+  expect(isCheckedNow(tries, MADE_HERE)).toBe(true);
+  expect(isCheckedNow(tries, undefined)).toBe(true);
+  expect(isCheckedNow(tries, 'guess')).toBe(false);
 });
 
-test('access.P3 few wait at a time, and leaving early frees no place', () => {
+test('access.P3 at most 32 requests are delayed at a time, and a disconnect frees no slot', () => {
   const tries = slowed();
-  const taken = Array.from({ length: 40 }, () => tries.beforeLooking('guess', '10.0.0.1', () => {}));
+  const taken = Array.from({ length: 40 }, () => tries.beforeCheck('guess', '10.0.0.1', () => {}));
   expect(taken.filter(Boolean)).toHaveLength(32);
   vi.advanceTimersByTime(1_000);
-  expect(tries.beforeLooking('guess', '10.0.0.1', () => {})).toBe(true);
+  expect(tries.beforeCheck('guess', '10.0.0.1', () => {})).toBe(true);
 });
 
 test('access.P3 all addresses of one IPv6 network count together', () => {
   const tries = new BadTries();
   for (let bad = 0; bad < 10; bad++) tries.wasBad(`2001:db8::${bad}`);
-  expect(isLookedAt(tries, 'guess', '2001:db8:0:0:ffff::1')).toBe(false);
-  expect(isLookedAt(tries, 'guess', '2001:db8:0:1::1')).toBe(true);
+  expect(isCheckedNow(tries, 'guess', '2001:db8:0:0:ffff::1')).toBe(false);
+  expect(isCheckedNow(tries, 'guess', '2001:db8:0:1::1')).toBe(true);
 });
 
 test('access.P3 many addresses do not fill the memory', () => {
   const tries = slowed('10.0.0.1');
   for (let at = 0; at < 10_000; at++) tries.wasBad(`a${at}`);
-  expect(isLookedAt(tries, 'guess', '10.0.0.1')).toBe(true);
+  expect(isCheckedNow(tries, 'guess', '10.0.0.1')).toBe(true);
 });

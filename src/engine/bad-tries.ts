@@ -31,11 +31,11 @@ export class BadTries {
   /** Hashes, the one that was accepted first in front. */
   readonly #accepted = new Set<string>();
 
-  /** Runs `look` now, or later if the address has to wait; returns false if too many of its tokens wait already. */
-  beforeLooking(secret: string | undefined, address: string | undefined, look: () => void): boolean {
+  /** Runs `check` now, or later if the address has to wait; returns false if too many of its tokens wait already. */
+  beforeCheck(secret: string | undefined, address: string | undefined, check: () => void): boolean {
     const tries = secret === undefined ? undefined : this.#slowed(networkOf(address));
     if (!tries || MADE_HERE.test(secret!) || this.#accepted.has(hash(secret!))) {
-      look();
+      check();
       return true;
     }
     if (tries.waiting >= MAX_WAITING) return false;
@@ -43,7 +43,7 @@ export class BadTries {
     // Also after its sender disconnected: otherwise disconnecting early would allow faster guesses.
     setTimeout(() => {
       tries.waiting -= 1;
-      look();
+      check();
     }, WAIT_MS).unref();
     return true;
   }

@@ -27,7 +27,7 @@ import {
 import { BuiltIn } from './calls/built-in.ts';
 import { Calls } from './calls/index.ts';
 import { ChannelBroker } from './channels/channels.ts';
-import type { Elsewhere } from './other-nodes.ts';
+import type { OtherNodes } from './other-nodes.ts';
 import { engineTriggerTypes, Events } from './events.ts';
 import { engineBus } from './engine-bus.ts';
 import { engineWorker } from './functions/index.ts';
@@ -47,7 +47,7 @@ export interface EngineOptions {
   /** Decides about calls of principals that have a policy. */
   access?: AccessControl | undefined;
   audit?: Audit | undefined;
-  /** What is sent to a collector, if there is one. */
+  /** Data for a collector, if there is one. */
   telemetry?: Telemetry | undefined;
 }
 
@@ -112,13 +112,13 @@ export class Engine {
   }
 
   /** Makes this engine a node: functions that it does not serve are resolved on other nodes. */
-  join(elsewhere: Elsewhere): void {
-    this.#registry.elsewhere = elsewhere;
+  join(otherNodes: OtherNodes): void {
+    this.#registry.otherNodes = otherNodes;
   }
 
   /** Whether it can serve: without a cluster, always. */
   get isReady(): boolean {
-    return this.#registry.elsewhere?.isReady ?? true;
+    return this.#registry.otherNodes?.isReady ?? true;
   }
 
   /** The function that is served here. */
@@ -152,6 +152,7 @@ export class Engine {
     for (const session of this.#sessions.values()) {
       if (session.token === name) session.link.close('the token was removed');
     }
+    this.#triggers.dropPrincipal(`token:${name}`);
     this.#calls.stopPrincipal(`token:${name}`);
   }
 
@@ -260,12 +261,11 @@ export class Engine {
     }
   }
 
-  /** Events of a trigger are calls in the provider's name: a caller may bind only functions that it may call. */
+  /** A worker that fires a trigger calls with its own rights: a caller may bind only functions that it may call. */
   #bindTrigger(session: Session, frame: FrameOf<'registertrigger'>): void {
-    const { function_id, namespace } = frame;
-    const mayBind = this.#calls.mayCall(session.principal, function_id, namespace ?? DEFAULT_NAMESPACE);
-    if (mayBind) this.#triggers.bind(session, frame);
-    else this.#triggers.refuse(session, frame, `the policy of ${session.label} does not let it call ${function_id}`);
+    const failure = this.#calls.whyNotBind(session.principal, frame.function_id, frame.namespace ?? DEFAULT_NAMESPACE);
+    if (failure) this.#triggers.refuse(session, frame, failure);
+    else this.#triggers.bind(session, frame);
   }
 
   /** A reconnected client replaces its former session before it registers again. */

@@ -30,7 +30,7 @@ export const errors = defineErrors({
       `the ${d.what} is ${d.bytes} bytes; the limit is ${d.limit}: use a channel (engine::channels::create) for bulk data`,
   },
   not_json: {
-    meaning: 'A payload or a result cannot be written as JSON, for one because it is nested too deep.',
+    meaning: 'A payload or a result cannot be written as JSON, for example because it is nested too deep.',
     http: 422,
     message: (d: { what: 'request' | 'result' }) =>
       `the ${d.what} cannot be written as JSON: it may be nested too deep`,
@@ -68,7 +68,7 @@ export const errors = defineErrors({
     message: (_: object) => 'namespace is blank: leave it out for the default namespace',
   },
   NOT_FOUND: {
-    meaning: 'What the request names is not registered.',
+    meaning: 'The request names something that does not exist, or no longer exists.',
     http: 404,
     message: (d: { text: string }) => d.text,
   },

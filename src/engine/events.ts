@@ -37,7 +37,7 @@ export class Events {
   }
 
   functionsChanged(): void {
-    this.#settling ??= setTimeout(() => this.#tellFunctions(), SETTLE_MS).unref();
+    this.#settling ??= setTimeout(() => this.#notifyFunctions(), SETTLE_MS).unref();
   }
 
   workerChanged(event: WorkerEvent, workerId: string): void {
@@ -49,7 +49,7 @@ export class Events {
     clearTimeout(this.#settling);
   }
 
-  #tellFunctions(): void {
+  #notifyFunctions(): void {
     this.#settling = undefined;
     for (const changed of this.onFunctions) changed();
     const functions = this.#parts.registry.listAll();
@@ -62,8 +62,6 @@ export class Events {
 
   #fire(type: string, payload: object): void {
     const { triggers, fire } = this.#parts;
-    for (const { functionId, metadata, namespace } of triggers.bindingsOf(type)) {
-      fire(functionId, payload, metadata, namespace);
-    }
+    for (const trigger of triggers.bindingsOf(type)) fire(trigger, payload);
   }
 }

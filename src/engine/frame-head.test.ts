@@ -68,7 +68,7 @@ test.each<[string, string, object]>([
   });
 });
 
-test('what stands at the head of any frame is read as JSON would read it', () => {
+test('reads the head of any frame as JSON.parse would', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: 'binary', maxLength: 100 }),
@@ -82,6 +82,6 @@ test('what stands at the head of any frame is read as JSON would read it', () =>
   );
 });
 
-test('no bytes are too strange to look at', () => {
+test('arbitrary bytes never throw', () => {
   fc.assert(fc.property(fc.uint8Array(), (bytes) => void readFrameHead(Buffer.from(bytes))));
 });

@@ -31,7 +31,7 @@ function watched() {
   return { heartbeat, socket };
 }
 
-test('a peer is pinged at each beat, and ended when it has been silent for too long', () => {
+test('a peer is pinged at each beat, and terminated after too long a silence', () => {
   const { heartbeat, socket } = watched();
   vi.advanceTimersByTime(60);
   expect(socket.counts).toEqual([3, 0]);
@@ -40,7 +40,7 @@ test('a peer is pinged at each beat, and ended when it has been silent for too l
   heartbeat.close();
 });
 
-test('any byte is a sign of life, in either direction', () => {
+test('any byte received or sent counts as a sign of life', () => {
   const { heartbeat, socket } = watched();
   socket.bufferedAmount = 100;
   for (let beat = 0; beat < 50; beat++) {
@@ -52,7 +52,7 @@ test('any byte is a sign of life, in either direction', () => {
   heartbeat.close();
 });
 
-test('time in which this process slept does not count as silence', () => {
+test('time in which this process was suspended does not count as silence', () => {
   const { heartbeat, socket } = watched();
   vi.advanceTimersByTime(20);
   vi.setSystemTime(Date.now() + 3_600_000);
@@ -61,7 +61,7 @@ test('time in which this process slept does not count as silence', () => {
   heartbeat.close();
 });
 
-test('a socket that is not open is not pinged, one that left is not watched, and a closed heartbeat stands still', () => {
+test('does not ping sockets that are closing or closed, and stops on close()', () => {
   const { heartbeat, socket } = watched();
   socket.readyState = 2;
   vi.advanceTimersByTime(20);

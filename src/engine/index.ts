@@ -1,7 +1,7 @@
 /** The bus: an engine, and the server that puts it on a port. */
 export { isLoopback, type AdmissionRules } from './admission.ts';
 export { Channel, type ChannelBroker } from './channels/channels.ts';
-export type { Elsewhere, NodeRow } from './other-nodes.ts';
+export type { OtherNodes, NodeRow } from './other-nodes.ts';
 export { Engine } from './engine.ts';
 export { errors as engineErrors } from './errors.ts';
 export { Policies } from './calls/authorize.ts';

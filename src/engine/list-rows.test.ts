@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 
+import { makePrincipal } from '#contract';
 import { memoryLinks } from '#protocol';
 import { isInternal, triggerRow, workerNameOf, workerRow } from './list-rows.ts';
 import { Session } from './session.ts';
@@ -16,7 +17,7 @@ test.each([
   expect(isInternal(id, metadata)).toBe(is);
 });
 
-test('a peer that said nothing of itself is shown by its id and its functions by theirs', () => {
+test('a worker without metadata is listed by its id, and its functions by theirs', () => {
   const session = new Session(memoryLinks()[0], { remoteAddress: '10.0.0.1' });
   expect(workerRow(session, ['b', 'c'])).toEqual({
     id: session.workerId,
@@ -39,7 +40,8 @@ test('a peer that said nothing of itself is shown by its id and its functions by
 });
 
 test('the config of a trigger is summed up in eighty characters', () => {
-  const trigger = { id: 'b', type: 't', functionId: 'f', namespace: 'default', isParked: false };
+  const principal = makePrincipal('operator', 'engine');
+  const trigger = { id: 'b', type: 't', functionId: 'f', namespace: 'default', isParked: false, principal };
   expect(triggerRow({ ...trigger, config: undefined })).toMatchObject({
     config: null,
     config_summary: 'null',

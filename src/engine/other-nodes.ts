@@ -30,7 +30,7 @@ export interface NodeRow extends NodeName {
   sandboxes?: SandboxReport | undefined;
 }
 
-export interface Elsewhere {
+export interface OtherNodes {
   /** Whether this node is connected to the others. */
   readonly isReady: boolean;
   /** The function that serves the id, here or on another node; a failure when its node was lost a moment ago. */

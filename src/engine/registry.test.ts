@@ -26,7 +26,7 @@ test('the first owner keeps an id; a later one gets the owner', () => {
   expect(registry.find('f')?.owner).toBe(a);
 });
 
-test('owners in line follow in the order they came', () => {
+test('queued owners take over in the order of their registration', () => {
   const { registry, sessions } = setup();
   const [a, b, c] = sessions;
   for (const session of sessions) registry.add(fn('f', session));
@@ -40,7 +40,7 @@ test('owners in line follow in the order they came', () => {
   expect(registry.list()).toEqual([]);
 });
 
-test('one in line that leaves changes nothing for the owner, nor does one that has no claim', () => {
+test('removing a queued owner, or one without a claim, leaves the current owner', () => {
   const { registry, sessions } = setup();
   const [a, b, c] = sessions;
   registry.add(fn('f', a));
@@ -98,7 +98,7 @@ test('a session that moves takes its claims along and leaves its ids to the next
   ]);
 });
 
-test('lists show what is served, once, in byte order', () => {
+test('lists each served function once, in byte order', () => {
   const { registry, sessions } = setup();
   const [a, b] = sessions;
   for (const id of ['b', 'a', 'B', 'é']) registry.add(fn(id, a));
@@ -124,7 +124,7 @@ test('listeners get every change', () => {
   expect(changed).toHaveBeenCalledTimes(4);
 });
 
-test('names of prototypes are names like any other', () => {
+test('accepts names such as __proto__ and constructor', () => {
   const { registry, sessions } = setup();
   const [a] = sessions;
   expect([registry.find('constructor'), registry.find('f', '__proto__')]).toEqual([undefined, undefined]);

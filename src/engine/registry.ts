@@ -11,8 +11,8 @@
 import type { Failure } from '#contract';
 import type { BuiltIn } from './calls/built-in.ts';
 import type { Executor } from './calls/executor.ts';
-import type { Elsewhere } from './other-nodes.ts';
 import { DEFAULT_NAMESPACE } from './namespace.ts';
+import type { OtherNodes } from './other-nodes.ts';
 import type { Session } from './session.ts';
 
 export interface RegisteredFunction {
@@ -40,7 +40,7 @@ export class Registry {
   readonly #owned = new Map<Session, Map<string, RegisteredFunction>>();
   readonly #changed: () => void;
   /** Functions of other nodes; absent without a cluster. */
-  elsewhere: Elsewhere | undefined;
+  otherNodes: OtherNodes | undefined;
 
   /** `changed` is called whenever the set of served ids may differ. */
   constructor(changed: () => void) {
@@ -54,7 +54,7 @@ export class Registry {
   /** As `find`, and also on other nodes. Returns a failure for a known node that cannot be called now. */
   resolve(id: string, namespace: string = DEFAULT_NAMESPACE): RegisteredFunction | Failure | undefined {
     const own = this.find(id, namespace);
-    return this.elsewhere ? this.elsewhere.resolve(id, namespace, own) : own;
+    return this.otherNodes ? this.otherNodes.resolve(id, namespace, own) : own;
   }
 
   /** Adds a claim. Returns the function that already owns the id, if another one does. */
@@ -112,9 +112,9 @@ export class Registry {
     return served.toSorted((a, b) => compareText(a.id, b.id) || compareText(a.namespace, b.namespace));
   }
 
-  /** As `list`, with what other nodes serve for everyone; with a namespace, also that of a node. */
+  /** As `list`, with the functions that other nodes share; with a namespace, also those of a node. */
   listAll(namespace?: string): RegisteredFunction[] {
-    const far = this.elsewhere?.list(namespace) ?? [];
+    const far = this.otherNodes?.list(namespace) ?? [];
     if (far.length === 0) return this.list();
     const here = this.list();
     const known = new Set(here.map((fn) => `${fn.namespace} ${fn.id}`));
@@ -126,7 +126,7 @@ export class Registry {
     const here = [...this.#namespaces]
       .filter(([name, functions]) => name !== except && functions.has(id))
       .map(([name]) => name);
-    return [...here, ...(this.elsewhere?.nodesWith(id) ?? [])];
+    return [...here, ...(this.otherNodes?.nodesWith(id) ?? [])];
   }
 
   #functionsOf(namespace: string): Map<string, RegisteredFunction[]> {

@@ -12,15 +12,15 @@ const rows = [
 ];
 const ids = (search: string | undefined) => rankBySearch(rows, search, (row) => row).map((row) => row.id);
 
-test.each([undefined, '', '  '])('the search %j keeps everything as it is', (search) => {
+test.each([undefined, '', '  '])('an empty search (%j) returns all rows unchanged', (search) => {
   expect(rankBySearch(rows, search, (row) => row)).toBe(rows);
 });
 
-test('the id itself first, then its start, then anywhere in it, then the description, each in the order they came', () => {
+test('ranks an equal id first, then its prefix, its parts and the description', () => {
   expect(ids('read')).toEqual(['read', 'reader', 'read-file', 'fs::read-all', 'tree']);
   expect(ids(' READ ')).toEqual(ids('read'));
 });
 
-test('what is nowhere is not found', () => {
+test('returns nothing for a text that does not occur', () => {
   expect(ids('delete')).toEqual([]);
 });

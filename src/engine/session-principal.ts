@@ -21,6 +21,11 @@ export function principalOf(session: Session): Principal {
   };
 }
 
+/** Whether this is the principal with the id, or a client for which it calls. */
+export function isOrActsFor(principal: Principal, id: string): boolean {
+  return principal.id === id || principal.id.startsWith(`${id}#`);
+}
+
 function kindOf({ isOwnPage, isOperator, isWorker, isInProcess, token }: Session): Principal['kind'] {
   if (isOwnPage) return 'page';
   if (isOperator) return 'operator';

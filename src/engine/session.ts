@@ -10,11 +10,11 @@ import {
   type Link,
   type SendOutcome,
 } from '#protocol';
-import type { Call } from './calls/call.ts';
 import { forExecutor, forNode } from './calls/call-frames.ts';
+import type { Call } from './calls/call.ts';
 import type { Executor, Request } from './calls/executor.ts';
-import type { NodeName } from './other-nodes.ts';
 import { DEFAULT_NAMESPACE } from './namespace.ts';
+import type { NodeName } from './other-nodes.ts';
 import { principalOf } from './session-principal.ts';
 
 /** A worker's report with `engine::workers::register`. */
@@ -130,7 +130,7 @@ export class Session implements Executor {
     return this.remoteAddress === undefined;
   }
 
-  /** For logs and lists: the reported name, else the id. */
+  /** Name in logs and lists: the reported one, else the id. */
   get label(): string {
     return this.info?.name ?? this.node?.name ?? this.workerId;
   }

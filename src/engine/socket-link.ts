@@ -31,7 +31,7 @@ export class SocketLink implements Link {
   readonly #limits: EngineLimits;
   readonly #log: Log;
   readonly #gather: () => void;
-  #isHeldBack = false;
+  #isPaused = false;
 
   constructor(socket: WebSocket, stream: Socket, limits: EngineLimits, log: Log) {
     this.#socket = socket;
@@ -58,8 +58,8 @@ export class SocketLink implements Link {
     if (waiting > this.#limits.maxOutboundBytes) return 'full';
 
     this.#gather();
-    if (waiting > this.#limits.pauseOutboundBytes && !this.#isHeldBack) {
-      this.#isHeldBack = true;
+    if (waiting > this.#limits.pauseOutboundBytes && !this.#isPaused) {
+      this.#isPaused = true;
       socket.pause();
       socket.send(text, { binary: false }, () => this.#readAgain());
     } else {
@@ -83,7 +83,7 @@ export class SocketLink implements Link {
   }
 
   #readAgain(): void {
-    this.#isHeldBack = false;
+    this.#isPaused = false;
     if (this.#socket.readyState === this.#socket.OPEN) this.#socket.resume();
   }
 

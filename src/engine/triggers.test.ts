@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
-import { silentLog } from '#contract';
+import { makePrincipal, silentLog } from '#contract';
 import { memoryLinks, type Frame } from '#protocol';
 import { defaultLimits } from './limits.ts';
 import { Session } from './session.ts';
@@ -27,7 +27,8 @@ const binding = {
   function_id: 'f',
   config: { every: 1 },
 } as const;
-const durable = { id: 'd', type: 'clock', functionId: 'f', namespace: 'default', config: null };
+const principal = makePrincipal('token', 'ci');
+const durable = { id: 'd', type: 'clock', functionId: 'f', namespace: 'default', config: null, principal };
 const handedOver = { type: 'registertrigger', id: 'b', trigger_type: 'clock', function_id: 'f', config: { every: 1 } };
 const verdict = { type: 'triggerregistrationresult', id: 'b', trigger_type: 'clock', function_id: 'f' } as const;
 const delivered = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -48,13 +49,35 @@ test('a binding waits, parked, until its type appears, and again after its provi
   expect([provider.got, successor.got, binder.got]).toEqual([[handedOver], [handedOver], []]);
 });
 
-test('metadata goes with the binding when there is any, and an absent config goes as null', async () => {
+test('the provider gets the metadata of a binding, and null for an absent config', async () => {
   const triggers = make();
   const [provider, binder] = [peer(), peer()];
   triggers.addType(provider.session, clock);
   triggers.bind(binder.session, { ...binding, config: undefined, metadata: { of: 'mine' } });
   await delivered();
   expect(provider.got).toEqual([{ ...handedOver, config: null, metadata: { of: 'mine' } }]);
+});
+
+test('the provider gets the namespace of the function, unless it is the default one', async () => {
+  const triggers = make();
+  const [provider, binder] = [peer(), peer()];
+  triggers.addType(provider.session, clock);
+  triggers.bind(binder.session, { ...binding, namespace: 'lab' });
+  triggers.bind(binder.session, { ...binding, id: 'c', namespace: 'default' });
+  await delivered();
+  expect(provider.got).toEqual([
+    { ...handedOver, namespace: 'lab' },
+    { ...handedOver, id: 'c' },
+  ]);
+});
+
+test('durable bindings end with the token of their binder and of its clients, and no others', async () => {
+  const triggers = make();
+  await triggers.bindDurably(durable);
+  await triggers.bindDurably({ ...durable, id: 'client', principal: { ...principal, id: 'token:ci#mcp' } });
+  await triggers.bindDurably({ ...durable, id: 'other', principal: makePrincipal('token', 'ci2') });
+  triggers.dropPrincipal('token:ci');
+  expect([...triggers.bindings.keys()]).toEqual(['other']);
 });
 
 test('a refused binding is parked and its binder notified; a success is not reported', async () => {
@@ -125,7 +148,7 @@ test('a type registered again by another is that one’s, with all bindings', as
   expect([second.got, binder.got, triggers.types.get('clock')?.provider]).toEqual([[handedOver], [], second.session]);
 });
 
-test('a durable binding waits for the word of its provider', async () => {
+test('a durable binding waits for the answer of its provider', async () => {
   const triggers = make();
   const provider = peer();
   triggers.addType(provider.session, clock);
@@ -140,7 +163,7 @@ test('a durable binding waits for the word of its provider', async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('a provider that says nothing for ten seconds has agreed', async () => {
+test('a provider that does not answer within ten seconds has accepted', async () => {
   const triggers = make();
   triggers.addType(peer().session, clock);
   const bound = triggers.bindDurably(durable);

@@ -4,12 +4,13 @@
  * A binding whose provider is absent or refused it is parked, and handed over when the type appears
  * (again). Binders get failures only: the protocol has no acknowledgement.
  */
-import type { Log } from '#contract';
+import type { Failure, Log, Principal } from '#contract';
 import type { ErrorBody, FrameOf } from '#protocol';
 import { fail, plainBody } from './errors.ts';
 import type { EngineLimits } from './limits.ts';
 import { DEFAULT_NAMESPACE } from './namespace.ts';
 import type { Session } from './session.ts';
+import { isOrActsFor } from './session-principal.ts';
 
 export interface TriggerType {
   id: string;
@@ -27,6 +28,8 @@ export interface Trigger {
   namespace: string;
   config: unknown;
   metadata?: unknown;
+  /** Who bound it: events of the engine are calls with its rights. */
+  principal: Principal;
   /** Absent for a durable binding, which outlives the connection that made it. */
   binder?: Session;
   isParked: boolean;
@@ -74,35 +77,35 @@ export class Triggers {
 
   /** Binds for as long as the connection lives. */
   bind(binder: Session, frame: FrameOf<'registertrigger'>): void {
-    const trigger = { ...toTrigger(frame), binder };
+    const trigger = toTrigger(frame, binder);
     const limit = this.#limits.maxTriggersPerSession;
     const existing = this.bindings.get(frame.id);
     const isForeign = existing !== undefined && existing.binder !== binder;
     const isOverLimit = !existing && count(this.bindings.values(), (other) => other.binder === binder) >= limit;
     if (isForeign || isOverLimit) {
       const text = isForeign ? `trigger id ${frame.id} is in use` : `the engine allows ${limit} triggers a connection`;
-      return this.#tellBinder(trigger, plainBody(fail('trigger_registration_failed', { text })));
+      return this.#notifyBinder(trigger, plainBody(fail('trigger_registration_failed', { text })));
     }
-    this.#place(trigger);
+    this.#bind(trigger);
   }
 
-  refuse(binder: Session, frame: FrameOf<'registertrigger'>, text: string): void {
-    this.#tellBinder({ ...toTrigger(frame), binder }, plainBody(fail('forbidden', { text })));
+  refuse(binder: Session, frame: FrameOf<'registertrigger'>, failure: Failure): void {
+    this.#notifyBinder(toTrigger(frame, binder), plainBody(failure));
   }
 
   /** Binds beyond any connection and waits for the provider's result, or long enough to assume success. */
   async bindDurably(trigger: Omit<Trigger, 'isParked' | 'binder'>): Promise<void> {
     const limit = this.#limits.maxTriggersPerSession;
     if (count(this.bindings.values(), (other) => other.binder === undefined) >= limit) {
-      throw fail('limit_reached', { what: 'durable triggers', limit });
+      throw fail('limit_reached', { what: 'durable triggers: remove one first', limit });
     }
     const maxBytes = this.#limits.maxRegistrationBytes;
     if (Buffer.byteLength(JSON.stringify(trigger)) > maxBytes) {
       throw fail('limit_reached', { what: 'bytes in a durable trigger', limit: maxBytes });
     }
-    const placed = { ...trigger, isParked: true };
-    this.#place(placed);
-    if (placed.isParked || this.types.get(trigger.type)?.provider === 'engine') return;
+    const bound = { ...trigger, isParked: true };
+    this.#bind(bound);
+    if (bound.isParked || this.types.get(trigger.type)?.provider === 'engine') return;
 
     const error = await this.#awaitAck(trigger.id);
     if (!error) return;
@@ -127,16 +130,23 @@ export class Triggers {
     this.#acks.get(frame.id)?.(error);
     if (!error) return;
     trigger.isParked = true;
-    this.#tellBinder(trigger, error);
+    this.#notifyBinder(trigger, error);
   }
 
-  /** Removes what the session bound and parks what depended on its types. */
+  /** Removes the triggers of the session and parks those that depended on its types. */
   dropSession(session: Session): void {
     for (const trigger of this.bindings.values()) if (trigger.binder === session) this.#remove(trigger);
     for (const type of this.types.values()) if (type.provider === session) this.removeType(session, type.id);
   }
 
-  #place(trigger: Trigger): void {
+  /** Removes the durable triggers of a principal whose token was removed. */
+  dropPrincipal(id: string): void {
+    for (const trigger of this.bindings.values()) {
+      if (!trigger.binder && isOrActsFor(trigger.principal, id)) this.#remove(trigger);
+    }
+  }
+
+  #bind(trigger: Trigger): void {
     this.bindings.set(trigger.id, trigger);
     this.#handOver(trigger);
     if (this.types.has(trigger.type)) return;
@@ -158,6 +168,7 @@ export class Triggers {
       id: trigger.id,
       trigger_type: trigger.type,
       function_id: trigger.functionId,
+      ...(trigger.namespace === DEFAULT_NAMESPACE ? {} : { namespace: trigger.namespace }),
       config: trigger.config ?? null,
       ...(trigger.metadata === undefined ? {} : { metadata: trigger.metadata }),
     });
@@ -182,7 +193,7 @@ export class Triggers {
     });
   }
 
-  #tellBinder({ id, type, functionId, binder }: Trigger, error: ErrorBody): void {
+  #notifyBinder({ id, type, functionId, binder }: Trigger, error: ErrorBody): void {
     const about = { id, trigger_type: type, function_id: functionId };
     binder?.link.send({ type: 'triggerregistrationresult', ...about, error });
   }
@@ -192,7 +203,7 @@ export class Triggers {
   }
 }
 
-function toTrigger(frame: FrameOf<'registertrigger'>): Trigger {
+function toTrigger(frame: FrameOf<'registertrigger'>, binder: Session): Trigger {
   return {
     id: frame.id,
     type: frame.trigger_type,
@@ -200,6 +211,8 @@ function toTrigger(frame: FrameOf<'registertrigger'>): Trigger {
     namespace: frame.namespace ?? DEFAULT_NAMESPACE,
     config: frame.config ?? null,
     metadata: frame.metadata,
+    principal: binder.principal,
+    binder,
     isParked: true,
   };
 }

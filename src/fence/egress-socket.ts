@@ -29,7 +29,7 @@ const TRUST = [
   'CURL_CA_BUNDLE',
 ];
 
-export class WayOut {
+export class EgressSocket {
   readonly path: string;
   readonly env: Readonly<Record<string, string>>;
   readonly #folder: string;
@@ -45,17 +45,17 @@ export class WayOut {
     this.#server.unref();
   }
 
-  static async open(rules: EgressRules, registries: HostRegistries, { log, onHost }: Watching): Promise<WayOut> {
+  static async open(rules: EgressRules, registries: HostRegistries, { log, onHost }: Watching): Promise<EgressSocket> {
     const policy = new EgressPolicy(rulesOf({ ...rules, allow: [...rules.allow, ...registries.hosts] }), {
       allowKey: 'fence_egress.allow of shell',
       privateHosts: new Set(registries.hosts),
     });
     const trust = TRUST.flatMap((name): [string, string][] => (process.env[name] ? [[name, process.env[name]]] : []));
     const env: Record<string, string> = Object.fromEntries([...trust, ...proxyEnv, ...Object.entries(registries.env)]);
-    const wayOut = new WayOut(new EgressProxy({ policy, log, onHost }), env);
-    wayOut.#server.listen(wayOut.path);
-    await once(wayOut.#server, 'listening');
-    return wayOut;
+    const egressSocket = new EgressSocket(new EgressProxy({ policy, log, onHost }), env);
+    egressSocket.#server.listen(egressSocket.path);
+    await once(egressSocket.#server, 'listening');
+    return egressSocket;
   }
 
   /** Collects refusals from now on, each host once, until it is read. */

@@ -16,7 +16,7 @@ import { hostSockets } from './host-sockets.ts';
 import { layOut, type Layout, type LayoutOptions } from './layout.ts';
 import { ProtectedFiles } from './protected-files.ts';
 import { hostRegistries } from './registries.ts';
-import { WayOut, type EgressRules } from './egress-socket.ts';
+import { EgressSocket, type EgressRules } from './egress-socket.ts';
 
 export type FenceNetwork = 'none' | 'loopback' | 'egress';
 
@@ -24,7 +24,7 @@ export interface FenceOptions extends LayoutOptions {
   /** Globs of the files of the workspace that commands cannot open. */
   readonly protect: readonly string[];
   readonly network: FenceNetwork;
-  /** What commands reach with `egress`, beside the registries that the user has set up. */
+  /** Hosts that commands reach with `egress`, beside the registries that the user has set up. */
   readonly egress: EgressRules;
   readonly log: Log;
   /** The layer of a change, in place of the workspace. */
@@ -40,7 +40,7 @@ interface Opened {
   readonly programs: Programs;
   readonly layout: Layout;
   readonly holder: Holder;
-  readonly wayOut: WayOut | undefined;
+  readonly egressSocket: EgressSocket | undefined;
 }
 
 export class Fence {
@@ -82,13 +82,13 @@ export class Fence {
 
   /** Variables of every command inside. */
   async environment(): Promise<Record<string, string>> {
-    const { layout, wayOut } = await this.open();
-    return { HOME: layout.home, ...wayOut?.env };
+    const { layout, egressSocket } = await this.open();
+    return { HOME: layout.home, ...egressSocket?.env };
   }
 
   /** Collects hosts that commands were refused from now on, until it is read. */
   watchRefusals(): () => Promise<RefusedTarget[]> {
-    const watching = this.#opening?.then(({ wayOut }) => wayOut?.watchRefusals());
+    const watching = this.#opening?.then(({ egressSocket }) => egressSocket?.watchRefusals());
     return async () => (await watching?.catch(() => undefined))?.() ?? [];
   }
 
@@ -111,18 +111,19 @@ export class Fence {
     const layout = layOut(this.#options);
     const programs = await buildPrograms();
     const { network, egress } = this.#options;
-    const wayOut = network === 'egress' ? await WayOut.open(egress, hostRegistries(), this.#options) : undefined;
+    const egressSocket =
+      network === 'egress' ? await EgressSocket.open(egress, hostRegistries(), this.#options) : undefined;
     try {
-      const options = [...layout.options, ...(wayOut ? ['--proxy', wayOut.path] : [])];
+      const options = [...layout.options, ...(egressSocket ? ['--proxy', egressSocket.path] : [])];
       const holder = await Holder.start(programs.launcher, options, this.#options.layer);
-      const opened = { programs, layout, holder, wayOut };
+      const opened = { programs, layout, holder, egressSocket };
       await this.#try(opened).catch(async (error: unknown) => {
         await holder.close();
         throw error;
       });
       return opened;
     } catch (error) {
-      wayOut?.close();
+      egressSocket?.close();
       throw error;
     }
   }
@@ -141,7 +142,7 @@ export class Fence {
     ];
   }
 
-  /** Runs a test command: some systems allow the namespaces but refuse what a command needs in them, such as /proc. */
+  /** Runs a test command: some systems allow the namespaces but refuse mounts that commands need, such as /proc. */
   async #try(opened: Opened): Promise<void> {
     const command = { argv: ['/bin/sh', '-c', ':'], cwd: this.#options.workspace, terminalPath: undefined };
     const [program, ...words] = this.#words(opened, [], command);
@@ -157,7 +158,7 @@ export class Fence {
   }
 }
 
-async function closed({ holder, wayOut }: Opened): Promise<void> {
+async function closed({ holder, egressSocket }: Opened): Promise<void> {
   await holder.close();
-  wayOut?.close();
+  egressSocket?.close();
 }

@@ -16,7 +16,7 @@ const FIX: string =
 type Process = ChildProcessByStdio<Socket, Socket, Socket>;
 
 export class Holder {
-  /** What the operator can do if the system refuses. */
+  /** Advice to the operator if the system refuses. */
   static readonly fix = FIX;
   /** Descriptors of the user, mount, network and IPC namespace, in the order in which the launcher expects them. */
   readonly descriptors: readonly number[];
@@ -75,13 +75,13 @@ export class Holder {
 }
 
 /** The descriptors of a layer's namespaces as arguments of the launcher. Root has no user namespace for them. */
-function viewWords({ rung }: MountedLayer): string[] {
-  return [...(rung === 'overlay-user' ? ['--view-user', '3'] : []), '--view-mounts', '4'];
+function viewWords({ mount }: MountedLayer): string[] {
+  return [...(mount === 'overlay-user' ? ['--view-user', '3'] : []), '--view-mounts', '4'];
 }
 
 async function firstLine(holder: Process): Promise<string> {
   const closed = new Promise<string>((resolve) => holder.once('close', () => resolve('')));
   const failed = new Promise<string>((resolve) => holder.once('error', () => resolve('')));
-  const told = once(holder.stdout, 'data').then(([bytes]) => String(bytes));
-  return await Promise.race([told, closed, failed]);
+  const printed = once(holder.stdout, 'data').then(([bytes]) => String(bytes));
+  return await Promise.race([printed, closed, failed]);
 }

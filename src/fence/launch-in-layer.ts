@@ -3,12 +3,12 @@ import type { Launch, MountedLayer } from '#host';
 import { buildPrograms } from './build-launcher.ts';
 import { VARIABLE_PREFIX } from './fence.ts';
 
-export async function launchInLayer({ rung, namespaces }: MountedLayer): Promise<Launch> {
+export async function launchInLayer({ mount, namespaces }: MountedLayer): Promise<Launch> {
   const { launcher } = await buildPrograms();
-  const bare = rung === 'overlay-user' ? 'user' : 'root';
-  return ({ argv, cwd, env, terminalPath, isHeld }) => ({
+  const bare = mount === 'overlay-user' ? 'user' : 'root';
+  return ({ argv, cwd, env, terminalPath, isContained }) => ({
     argv: [
-      ...[launcher, 'enter', '--bare', bare, '--held', isHeld ? 'yes' : 'no', '--cwd', cwd],
+      ...[launcher, 'enter', '--bare', bare, '--contained', isContained ? 'yes' : 'no', '--cwd', cwd],
       ...(terminalPath === undefined ? [] : ['--terminal', terminalPath]),
       ...['--', ...argv],
     ],

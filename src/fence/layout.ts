@@ -1,15 +1,16 @@
 /** Which paths of this system the commands see, as options of the launcher. */
 import { lstatSync, realpathSync, statSync } from 'node:fs';
-import { homedir, userInfo } from 'node:os';
+import { homedir } from 'node:os';
 import { basename, delimiter, dirname, isAbsolute, join } from 'node:path';
 
+import { ownAccount } from '#host';
 import { FenceError } from './fence-error.ts';
 import { SHIPPED_HIDE, SHIPPED_LAYERS, SHIPPED_TOOLCHAINS } from './shipped-paths.ts';
 
 export interface LayoutOptions {
   /** Canonical; the directory that commands may change. */
   readonly workspace: string;
-  /** What commands see beside the shipped paths; absolute, or from `~/`. */
+  /** Paths that commands see beside the shipped ones; absolute, or from `~/`. */
   readonly paths: {
     readonly read: readonly string[];
     readonly layers: readonly string[];
@@ -30,15 +31,15 @@ export interface Layout {
 const TEMPORARY = ['/tmp', '/var/tmp'];
 const RUNTIME = '/run';
 
-/** A workspace that contains one of these would open what the fence closes. */
+/** A workspace that contains one of these would open paths that the fence closes. */
 const SYSTEM = ['/usr', '/etc', '/var', '/home', '/root', '/run', '/dev', '/proc', '/sys', '/bin', '/lib', '/sbin'];
 
 export function layOut({ workspace, paths }: LayoutOptions, env = process.env): Layout {
   const home = ownHome();
-  const held = [...SYSTEM, ...(home ? [home] : [])].find((path) => isWithin(workspace, path));
-  if (held !== undefined) {
+  const closed = [...SYSTEM, ...(home ? [home] : [])].find((path) => isWithin(workspace, path));
+  if (closed !== undefined) {
     throw new FenceError(
-      `the workspace ${workspace} holds ${held}, which the fence has to close`,
+      `the workspace ${workspace} holds ${closed}, which the fence has to close`,
       'choose a project directory as workspace or fs.host_root',
     );
   }
@@ -46,7 +47,7 @@ export function layOut({ workspace, paths }: LayoutOptions, env = process.env): 
   const emptied = [RUNTIME, ...(home ? [home] : [])].filter(isPlainDirectory);
   const fromHome = (path: string) => (path.startsWith('~/') ? (home ? join(home, path.slice(2)) : '') : path);
   const directories = (...lists: (readonly string[])[]) => unique(lists.flat().map(fromHome)).filter(isDirectory);
-  const hidden = unique([...SHIPPED_HIDE, userInfo().homedir, ...paths.hide.map(fromHome)]).filter(
+  const hidden = unique([...SHIPPED_HIDE, ownAccount().home ?? '', ...paths.hide.map(fromHome)]).filter(
     (path) => isAbsolute(path) && path !== '/' && path !== home && isThere(path),
   );
   const lists: Record<string, readonly string[]> = {

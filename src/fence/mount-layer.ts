@@ -69,7 +69,7 @@ async function mountOnce(launcher: string, parts: LayerParts): Promise<MountedLa
     const mountId = /mnt_id:\s*(\d+)/.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))![1]!;
     return {
       view: { root: workspace, fd, mountId },
-      rung: kind === 'user' ? 'overlay-user' : 'overlay',
+      mount: kind === 'user' ? 'overlay-user' : 'overlay',
       namespaces,
       refresh: () => refresh(launcher, workspace, { kind, namespaces }),
       close: () => opened.forEach((descriptor) => closeSync(descriptor)),

@@ -99,14 +99,14 @@ export class ProtectedFiles {
     const hidden: string[] = [];
     for (const entry of entries) {
       const full = join(path, entry.name);
-      if (this.#matches!(full.slice(this.#at.length + 1))) hidden.push(...this.#placesOf(full, entry));
+      if (this.#matches!(full.slice(this.#at.length + 1))) hidden.push(...this.#pathsOf(full, entry));
       else if (entry.isDirectory()) folders.push(full);
     }
     return { folders, hidden };
   }
 
   /** A mount cannot cover a symlink, so the file that it points to is hidden, if that is in the workspace. */
-  #placesOf(path: string, entry: Dirent): string[] {
+  #pathsOf(path: string, entry: Dirent): string[] {
     if (!entry.isSymbolicLink()) return [this.#root + path.slice(this.#at.length)];
     try {
       const target = targetOf(path);

@@ -16,7 +16,7 @@ export const chmod = defineOperation({
   isIdempotent: true,
   request: z
     .object({
-      path: z.string().describe('What to change, absolute.'),
+      path: z.string().describe('Path to change, absolute.'),
       mode: modeField('The bits to set.'),
       uid: wire.uint32().nullable().default(null).describe('Owner to set; left as it is when null.'),
       gid: wire.uint32().nullable().default(null).describe('Group to set; left as it is when null.'),

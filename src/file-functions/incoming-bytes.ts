@@ -8,7 +8,7 @@ import type { Bus } from '#contract';
 import { FileFault } from '#host';
 import { ChannelBroken, type ChannelReader } from '#protocol';
 import type { ContentRef } from './content-ref.ts';
-import { inTime } from './stream-timeout.ts';
+import { withTimeout } from './stream-timeout.ts';
 
 export interface Incoming {
   readonly bus: Bus;
@@ -35,7 +35,7 @@ async function* piecesFrom(ref: ContentRef, { bus, signal, idleMs }: Incoming): 
   const late = () => new FileFault('stream', `no bytes came through the channel for ${idleMs / 1000} s`);
   try {
     for (;;) {
-      const next = await inTime(items.next(), { ms: idleMs, signal, late }).catch(refuseBreak);
+      const next = await withTimeout(items.next(), { ms: idleMs, signal, late }).catch(refuseBreak);
       if (next.done) return;
       if (typeof next.value !== 'string') yield next.value;
       else refuseError(next.value);
@@ -62,9 +62,9 @@ function refuseBreak(error: unknown): never {
 }
 
 function refuseError(message: string): void {
-  const told = parsed(message);
-  if (typeof told === 'object' && told !== null && 'error' in told && typeof told.error === 'string') {
-    throw new FileFault('stream', `the sender broke off: ${told.error}`);
+  const value = parsed(message);
+  if (typeof value === 'object' && value !== null && 'error' in value && typeof value.error === 'string') {
+    throw new FileFault('stream', `the sender broke off: ${value.error}`);
   }
 }
 

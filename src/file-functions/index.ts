@@ -11,6 +11,7 @@ export { OpenReads } from './open-reads.ts';
 export { read } from './read.ts';
 export { rm } from './rm.ts';
 export { sed } from './sed.ts';
+export { sFailures } from './s-failures.ts';
 export { stat } from './stat.ts';
 export { write } from './write.ts';
 export { workspaceCodes, workspaceFailures } from './workspace-failures.ts';

@@ -13,7 +13,7 @@ export const mv = defineOperation({
   subject: { trees: ['src', 'dst'] },
   request: z
     .object({
-      src: z.string().describe('What to move, absolute.'),
+      src: z.string().describe('Path to move, absolute.'),
       dst: z.string().describe('Its new path, absolute; the parent directory must exist.'),
       overwrite: z.boolean().default(false).describe('Replace an existing dst.'),
     })

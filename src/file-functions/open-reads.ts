@@ -9,7 +9,7 @@ import { setMaxListeners } from 'node:events';
 import type { Bus } from '#contract';
 import { FileFault, HostError, type OpenFile } from '#host';
 import { CHANNEL_CHUNK_BYTES, type ChannelRef, type ChannelWriter } from '#protocol';
-import { inTime } from './stream-timeout.ts';
+import { withTimeout } from './stream-timeout.ts';
 
 /** Each holds a descriptor or up to 4 MiB in its channel. */
 const MAX_OPEN = 32;
@@ -61,7 +61,7 @@ export class OpenReads {
 
   /** Always resolves: errors are reported to the reader. */
   async #pump(file: OpenFile, writer: ChannelWriter): Promise<void> {
-    const patience = {
+    const timeout = {
       ms: this.#stalledMs,
       signal: this.#closing.signal,
       late: () => new FileFault('stream', 'nothing was read for too long'),
@@ -70,26 +70,26 @@ export class OpenReads {
       try {
         for await (const piece of file.bytes) {
           for (let at = 0; at < piece.length; at += CHANNEL_CHUNK_BYTES) {
-            await inTime(writer.write(piece.subarray(at, at + CHANNEL_CHUNK_BYTES)), patience);
+            await withTimeout(writer.write(piece.subarray(at, at + CHANNEL_CHUNK_BYTES)), timeout);
           }
         }
-        await inTime(writer.end(), patience);
+        await withTimeout(writer.end(), timeout);
       } finally {
         file.close();
       }
-      if (writer.untilTaken) await inTime(writer.untilTaken(), patience);
+      if (writer.untilTaken) await withTimeout(writer.untilTaken(), timeout);
     } catch (error) {
-      if (error instanceof HostError) await this.#tell(error, writer);
+      if (error instanceof HostError) await this.#sendError(error, writer);
       writer.abort();
     }
   }
 
   /** Sent as a control message: text is never part of the file. */
-  async #tell(error: HostError, writer: ChannelWriter): Promise<void> {
+  async #sendError(error: HostError, writer: ChannelWriter): Promise<void> {
     const late = () => new FileFault('stream', 'nothing was read for too long');
     try {
       const text = JSON.stringify({ error: error.message });
-      await inTime(writer.write(text), { ms: this.#stalledMs, signal: this.#closing.signal, late });
+      await withTimeout(writer.write(text), { ms: this.#stalledMs, signal: this.#closing.signal, late });
     } catch {
       // The reader disconnected.
     }

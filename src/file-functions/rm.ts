@@ -6,14 +6,14 @@ import { noteField, Notes } from './note.ts';
 
 export const rm = defineOperation({
   summary: 'Remove a file, a link or a directory.',
-  details: 'A directory with a denylisted path anywhere below stays whole, and so does the root.',
+  details: 'A directory with a denylisted path anywhere below is not removed, nor is the root.',
   effect: 'delete',
   permissions: ['fs.delete'],
   subject: { trees: ['path'] },
   isIdempotent: true,
   request: z
     .object({
-      path: z.string().describe('What to remove, absolute. A symlink is removed itself, never its target.'),
+      path: z.string().describe('Path to remove, absolute. A symlink is removed itself, never its target.'),
       recursive: z.boolean().default(false).describe('Remove a directory with everything in it.'),
     })
     .meta({ title: 'RmRequest' }),

@@ -15,7 +15,7 @@ import { noteField } from './note.ts';
 const FsSedFileResult = wire.named(
   'FsSedFileResult',
   z.object({
-    path: z.string().describe('The file as it was named, or its absolute path when it was found below `path`.'),
+    path: z.string().describe('The file as sent, or its absolute path when it was found below `path`.'),
     replacements: wire.uint64(),
     success: z.boolean(),
     error: z.string().nullish().describe('Why the file was not changed; absent on success.'),

@@ -1,6 +1,6 @@
 /** Waits for a stream with a timeout. */
 
-export interface Patience {
+export interface StreamTimeout {
   readonly ms: number;
   readonly signal: AbortSignal;
   /** Makes the error of a timeout. */
@@ -8,7 +8,7 @@ export interface Patience {
 }
 
 /** The promise's value, if it comes in time. Does not stop the work behind it. */
-export async function inTime<T>(promise: Promise<T>, { ms, signal, late }: Patience): Promise<T> {
+export async function withTimeout<T>(promise: Promise<T>, { ms, signal, late }: StreamTimeout): Promise<T> {
   let stop = () => {};
   const given = new Promise<never>((_, reject) => {
     const timer = setTimeout(() => reject(late()), ms);

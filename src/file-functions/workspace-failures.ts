@@ -20,8 +20,8 @@ export const workspaceFailures = {
   tooLarge: (keys: string) => ({
     meaning: `The file is larger than ${keys}.`,
     http: 413,
-    message: (d: { path: string; size: number; limit: number }) =>
-      `${d.path} is ${d.size} bytes; the limit is ${d.limit}`,
+    message: (d: { path: string; size: number; limit: number; key?: string; advice?: string }) =>
+      `${d.path} is ${d.size} bytes; the limit is ${d.limit} (${d.key ?? keys})${d.advice ?? ''}`,
   }),
   broken: {
     meaning: 'The operating system refused, or something broke on the way.',

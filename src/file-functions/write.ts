@@ -19,7 +19,7 @@ export const write = defineOperation({
   summary: 'Write a file, from a text or from a channel.',
   details:
     'The file appears with all its content or not at all. A channel that brings nothing for 30 seconds fails the write, and so ' +
-    'does one whose writer goes without closing it. ' +
+    'does one whose writer disconnects without closing it. ' +
     'Text messages in a channel are not part of the file; `{"error": …}` fails the write.',
   effect: 'write',
   permissions: ['fs.write'],
@@ -29,7 +29,7 @@ export const write = defineOperation({
     .object({
       path: z.string().describe('The file, absolute. A link is followed and stays.'),
       // Published but not filled in, so that a replaced file can keep its own.
-      mode: modeField('Permission bits; when left out, a file that is replaced keeps its own.')
+      mode: modeField('Permission bits. Default 0644; a replaced file keeps its own.')
         .optional()
         .meta({ default: '0644' }),
       parents: z.boolean().default(false).describe('Create missing parent directories.'),
@@ -41,7 +41,7 @@ export const write = defineOperation({
   response: z
     .object({
       bytes_written: wire.uint64(),
-      path: z.string().describe('The path as it was asked for.'),
+      path: z.string().describe('The path as sent.'),
       note: noteField,
     })
     .meta({ title: 'WriteResponse' }),

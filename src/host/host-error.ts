@@ -8,7 +8,7 @@
 const WORDS = {
   absolute: 'must be a relative path',
   relative: 'must be an absolute path',
-  root: 'is the root itself',
+  root: 'is the root; name something below it',
   missing: 'does not exist',
   protected: 'is protected',
   hidden: 'does not exist or is protected',
@@ -18,12 +18,13 @@ const WORDS = {
   denied: 'is not permitted by the operating system',
   'not-a-file': 'is not a regular file',
   'not-a-directory': 'is not a directory',
-  'not-a-parent': 'goes on below a file',
+  'not-a-parent': 'has a file as a parent directory',
   'not-empty': 'is a directory with entries',
   'invalid-name': 'is not a name that the file system accepts',
   attributes: 'has an access list or attributes that cannot be kept',
-  unsaved: 'cannot be changed together with others, because state_dir cannot be written',
-  io: 'failed in the file system',
+  unsaved:
+    'cannot be changed together with others, because state_dir cannot be written; set it to a writable directory with space',
+  io: 'failed in a system call',
 } as const;
 
 export type HostReason = keyof typeof WORDS;

@@ -4,7 +4,7 @@ export { toText, type ByteString } from './text/byte-string.ts';
 export { closestLines, type ClosestLine } from './text/closest-lines.ts';
 export { characterStart, wholeCharacters } from './text/characters.ts';
 export { Children, SpawnError, type ChildSpec, type Containment, type Launch } from './children/index.ts';
-export { leftGroups, ownedGroup } from './children/containments/stale-cgroups.ts';
+export { staleCgroups, ownedGroup } from './children/containments/stale-cgroups.ts';
 export { ownCgroup } from './children/containments/own-cgroup.ts';
 export {
   Execution,
@@ -53,9 +53,11 @@ export { FolderNames } from './walk/folder-names.ts';
 export { GlobError } from './globs/glob-syntax.ts';
 export { compileGlobs, type GlobDialectName } from './globs/globs.ts';
 export { sweepSoon } from './changes/sweep-leftovers.ts';
+export { ownAccount } from './system/account.ts';
 export { LruCache } from './system/lru-cache.ts';
 export { TimeLimit, TimeLimitError } from './system/time-limit.ts';
 export { HostError, type HostReason } from './host-error.ts';
+export { openDirectory } from './jail/open-unprotected.ts';
 export { readImage } from './text/image-file.ts';
 export { pathHint } from './jail/nearest-path.ts';
 export { HostFileSystem, type HostFileSystemOptions } from './files/host-file-system.ts';
@@ -108,7 +110,7 @@ export {
 } from './regex/index.ts';
 export { gitignoreOf, MAX_PATTERN_BYTES, SearchEngine } from './search/index.ts';
 export { isAlive, OWN_MARK } from './system/process-mark.ts';
-export { placeOfFile, rootOf, SearchRoots, type SearchPlace } from './files/search-roots.ts';
+export { targetOfFile, rootOf, SearchRoots, type SearchTarget } from './files/search-roots.ts';
 export { ASSIGNMENT, shellSignInArgs, shellSignInLine, toShellLine, type ShellSign } from './system/shell-signs.ts';
 export { compileProtected, plainGlobs } from './jail/protected-globs.ts';
 export { Workspace } from './workspace.ts';
@@ -129,7 +131,7 @@ export {
 export { commitLayer, planWhole, settleCommit, type WholePlan } from './layers/commit/commit-layer.ts';
 export type { Conflict } from './layers/commit/conflicts.ts';
 export type { OnConflict as OnLayerConflict } from './layers/commit/plan-commit.ts';
-export { jailsOf, lookAtLayer, UntouchedPath, type LayerScope } from './layers/diff/inspect-layer.ts';
+export { jailsOf, inspectLayer, UntouchedPath, type LayerScope } from './layers/diff/inspect-layer.ts';
 export { layerVersion } from './layers/diff/layer-version.ts';
 export { reportOf } from './layers/diff/report.ts';
 export type { GitRepository } from './layers/git/git-repository.ts';

@@ -50,7 +50,7 @@ interface Shared {
   /** Options of each worker, in order of arrival. */
   readonly holders: Set<WorkspaceNeeds>;
   kept: KeptContents;
-  readonly giveUp: () => void;
+  readonly release: () => void;
 }
 
 const open = new Map<string, Shared>();
@@ -75,12 +75,12 @@ function share(root: string, needs: WorkspaceNeeds): Shared {
 
 /** The index holds files up to the smallest limit of all workers; larger ones are read from disk. */
 function keptFor(root: string, holders: readonly WorkspaceNeeds[]): KeptContents {
-  const told = holders.findLast(({ indexMemoryBytes }) => indexMemoryBytes !== undefined)?.indexMemoryBytes;
+  const configured = holders.findLast(({ indexMemoryBytes }) => indexMemoryBytes !== undefined)?.indexMemoryBytes;
   // A whole machine (`/`) is not indexed unless configured.
   const isIndexed = holders.every(({ view }) => view === undefined);
-  const indexMemoryBytes = told ?? (root === '/' ? 0 : INDEX_MEMORY_BYTES);
+  const indexMemoryBytes = configured ?? (root === '/' ? 0 : INDEX_MEMORY_BYTES);
   return {
-    // The kernel does not report what changes below a layer.
+    // The kernel does not report changes below a layer.
     index: isIndexed ? 'auto' : 'off',
     indexMemoryBytes,
     maxFileBytes: Math.min(...holders.map(({ maxFileBytes }) => maxFileBytes)),
@@ -129,7 +129,7 @@ export class Workspace {
     return this.#shared.pins;
   }
 
-  /** Settles when recovery has undone or finished what a killed process left. */
+  /** Settles when recovery has undone or finished the changes of a killed process. */
   get recovered(): Promise<void> {
     return this.#shared.journal?.recovered ?? Promise.resolve();
   }
@@ -172,13 +172,13 @@ export class Workspace {
   }
 
   async close(): Promise<void> {
-    const { holders, search, regexes, giveUp, journal } = this.#shared;
+    const { holders, search, regexes, release, journal } = this.#shared;
     if (!holders.delete(this.#needs)) return;
     if (holders.size > 0) return this.#keep();
 
     open.delete(this.#key);
-    giveUp();
-    journal?.giveUp();
+    release();
+    journal?.release();
     search.close();
     await regexes.close();
   }

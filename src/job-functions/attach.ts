@@ -45,7 +45,7 @@ export const attach = (worker: string) =>
       .object({
         reader: ChannelRefSchema.describe('The end of the channel to read from.'),
         writer: ChannelRefSchema.optional().describe('The end of the channel to write to, with `input`.'),
-        next: wire.uint64().describe('How much output there is by now, in bytes.'),
+        next: wire.uint64().describe('Output so far, in bytes.'),
       })
       .meta({ title: 'AttachResponse' }),
     reads: { line: ['job_id'] },

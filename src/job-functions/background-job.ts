@@ -13,13 +13,13 @@ import type { TerminalSize } from './terminal-size.ts';
 /** Cost of a record beside its argv and its output. */
 const RECORD_BYTES = 1024;
 
-/** By the place of a job: why it may still live after a kill. */
+/** By where a job runs: why it may still live after a kill. */
 const SURVIVALS = {
   host: 'its processes have not ended: the kernel ends them when the device that they wait for answers, such as a disk; shell::status reports when',
   sandbox: 'sandbox::exec cannot be cancelled: the process runs in its sandbox until its timeout_ms is over',
   guest: 'the sandbox has not confirmed its end; what is left of it ends with sandbox::stop',
 };
-export type JobPlace = keyof typeof SURVIVALS;
+export type JobTarget = keyof typeof SURVIVALS;
 
 /** The work of a job. */
 export type JobWork = Pick<Execution, 'outputSoFar' | 'done' | 'kill'> & {
@@ -28,7 +28,7 @@ export type JobWork = Pick<Execution, 'outputSoFar' | 'done' | 'kill'> & {
 
 export interface JobRequest {
   readonly argv: readonly string[];
-  readonly place: JobPlace;
+  readonly runsOn: JobTarget;
   /** The id of its sandbox, for jobs that end with one. */
   readonly group?: string | undefined;
   /** Whether callers may write to it. */
@@ -36,7 +36,7 @@ export interface JobRequest {
   /** The size of its terminal; absent without one. */
   readonly terminal?: TerminalSize | undefined;
   readonly caller?: Caller | undefined;
-  /** What lists show instead of its words. */
+  /** Label that lists show instead of its words. */
   readonly label?: string | undefined;
   /** Now when absent. */
   readonly startedAtMs?: number;
@@ -61,10 +61,10 @@ export class BackgroundJob {
   readonly settled: Promise<void>;
   readonly #caller: Caller | undefined;
   readonly #label: string | undefined;
-  readonly #place: JobPlace;
+  readonly #runsOn: JobTarget;
   readonly startedAtMs: number;
   readonly #input: JobInput | undefined;
-  /** Until it has ended. */
+  /** The running work; undefined once it has ended. */
   #work: JobWork | undefined;
   #terminal: TerminalSize | undefined;
   #output = NO_OUTPUT;
@@ -77,7 +77,7 @@ export class BackgroundJob {
   constructor(
     {
       argv,
-      place,
+      runsOn,
       group,
       hasInput,
       terminal,
@@ -95,7 +95,7 @@ export class BackgroundJob {
     this.ring = ring;
     this.#caller = caller;
     this.#label = label;
-    this.#place = place;
+    this.#runsOn = runsOn;
     this.#work = work;
     this.#terminal = terminal;
     const { input } = work.process;
@@ -120,14 +120,14 @@ export class BackgroundJob {
   }
 
   get survival(): string {
-    return SURVIVALS[this.#place];
+    return SURVIVALS[this.#runsOn];
   }
 
   /** Memory of an ended job. */
   get keptBytes(): number {
     const { stdout, stderr } = this.#output;
     const words = this.argv.reduce((sum, word) => sum + Buffer.byteLength(word), 0);
-    return RECORD_BYTES + stdout.length + stderr.length + this.ring.heldBytes + words;
+    return RECORD_BYTES + stdout.length + stderr.length + this.ring.bufferedBytes + words;
   }
 
   /** The input for callers; throws when the job takes none or has ended. */
@@ -174,7 +174,7 @@ export class BackgroundJob {
     };
   }
 
-  /** With its caller and its words, for the console. */
+  /** Summary with its caller and its words, for the console. */
   shown(): JobSummary {
     const caller = callerRef(this.#caller);
     return {
@@ -225,7 +225,7 @@ export class BackgroundJob {
   #statusOf({ timedOut, exitCode, signal }: ExecutionResult): JobStatus {
     if (timedOut || (signal !== null && this.#sent.has(signal))) return 'killed';
     // A guest reports every other end by an exit code; without one it was killed, or its sandbox has ended.
-    if (this.#place === 'guest' && exitCode === null) return 'killed';
+    if (this.#runsOn === 'guest' && exitCode === null) return 'killed';
     return exitCode === 0 ? 'finished' : 'failed';
   }
 }

@@ -22,10 +22,7 @@ export const input = (worker: string) =>
     request: z
       .object({
         job_id: z.string().describe(`From ${worker}::exec_bg.`),
-        text: z
-          .string()
-          .nullish()
-          .describe('What to write; a program that reads lines waits for the newline at the end.'),
+        text: z.string().nullish().describe('Text to write. End it with a newline for a program that reads lines.'),
         base64: z.base64().nullish().describe('The same for bytes that are not text.'),
         eof: z.boolean().default(false).describe('End the input after it; in a terminal, type Ctrl-D.'),
         cols: TerminalSize.shape.cols.nullish().describe('New width of its terminal, together with `rows`.'),

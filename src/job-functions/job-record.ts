@@ -8,7 +8,8 @@ export const JobStatus = wire.named(
   z
     .enum(['running', 'finished', 'killed', 'failed'])
     .describe(
-      'finished: exit code 0. failed: any other end by itself. killed: by a call, by its timeout, or with its sandbox.',
+      'finished: exit code 0. failed: another exit code, a signal that no call sent, or an error. ' +
+        'killed: by a call, by its timeout, or with its sandbox.',
     ),
 );
 export type JobStatus = z.output<typeof JobStatus>;
@@ -30,7 +31,7 @@ export const JobSummary = wire.named(
   z.object({
     ...summaryFields,
     argv: z.array(z.string()).optional().describe('Program and arguments; only for the console.'),
-    label: z.string().optional().describe('What to show instead of them; only for the console.'),
+    label: z.string().optional().describe('Label to show instead of argv; only for the console.'),
   }),
 );
 export type JobSummary = z.input<typeof JobSummary>;
@@ -40,15 +41,10 @@ export const JobRecord = wire.named(
   z.object({
     ...summaryFields,
     argv: z.array(z.string()),
-    label: z.string().optional().describe('What to show instead of argv, if the caller said so.'),
+    label: z.string().optional().describe('Label to show instead of argv, if the caller sent one.'),
     stdout: z.string().describe('Output so far; invalid UTF-8 becomes U+FFFD.'),
     stderr: z.string(),
-    next: wire
-      .uint64()
-      .optional()
-      .describe(
-        'How much output came so far, in bytes: the call that reads output with this as `since` gets what comes next.',
-      ),
+    next: wire.uint64().optional().describe('Output so far, in bytes: pass it as `since` to read the output after it.'),
     terminal: z.boolean().optional().describe('Whether it runs in a terminal.'),
     cols: z.int().optional().describe('Size of its terminal.'),
     rows: z.int().optional(),

@@ -24,7 +24,7 @@ function ending(bytes: number, inRing: number): (ring: OutputRing) => Promise<Jo
   };
 }
 
-const asked = (place: 'host' | 'sandbox' = 'host') => ({ argv: ['true'], place, hasInput: false });
+const asked = (runsOn: 'host' | 'sandbox' = 'host') => ({ argv: ['true'], runsOn, hasInput: false });
 
 async function runMany(jobs: Jobs, count: number, bytes: number, inRing = 0): Promise<string[]> {
   const ids: string[] = [];
@@ -75,7 +75,7 @@ describe('a job that lives on after it was killed', () => {
   test.each([
     ['host', 'its processes have not ended: '],
     ['sandbox', 'sandbox::exec cannot be cancelled: '],
-  ] as const)('on a %s, says why', async (place, reason) => {
+  ] as const)('on a %s, says why', async (runsOn, reason) => {
     vi.useFakeTimers();
     const jobs = new Jobs(limits);
     const work = {
@@ -84,7 +84,7 @@ describe('a job that lives on after it was killed', () => {
       kill: async () => {},
       process: {},
     };
-    const killing = jobs.kill(await jobs.start(asked(place), async () => work));
+    const killing = jobs.kill(await jobs.start(asked(runsOn), async () => work));
     await vi.advanceTimersByTimeAsync(10_000);
     expect(await killing).toEqual({ killed: true, status: 'killed', reason: expect.stringContaining(reason) });
     jobs.close();

@@ -16,7 +16,7 @@ export const kill = (worker: string) =>
       .object({
         job_id: z.string().describe(`From ${worker}::exec_bg.`),
         signal: SignalName.nullish().describe(
-          'Another signal for the process group of the job, such as INT; the answer does not wait for what it does. KILL when left out.',
+          'Another signal for the process group of the job, such as INT; the answer does not wait for its effect. Default KILL.',
         ),
       })
       .meta({ title: 'KillRequest' }),

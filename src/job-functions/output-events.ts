@@ -19,7 +19,7 @@ export const OutputEvent = z.object({
   type: z.literal('output'),
   stream: z.enum(['stdout', 'stderr']),
   text: z.string().describe('Invalid UTF-8 becomes U+FFFD.'),
-  offset: wire.uint64().describe('Where the next output begins, in bytes; `since` of a read that continues there.'),
+  offset: wire.uint64().describe('Offset of the next output, in bytes; pass it as `since` to continue there.'),
   lost: wire.uint64().optional().describe('Bytes before this text that were dropped.'),
   message: z.string().optional().describe('The last line of the text.'),
 });

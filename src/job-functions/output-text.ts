@@ -22,10 +22,10 @@ export function readText(ring: OutputRing, { since, maxBytes, stripsAnsi = false
   const read = ring.read(since, maxBytes);
   const skipped = read.from > since ? continuationBytes(read.pieces) : 0;
   const from = read.from + skipped;
-  const held = heldBack(read.pieces, { stripsAnsi, mayGrow: !ring.isFinished || read.next < ring.end });
+  const unfinished = unfinishedBytes(read.pieces, { stripsAnsi, mayGrow: !ring.isFinished || read.next < ring.end });
   // Returns an incomplete end after all if nothing else was read and more output follows: a reader would otherwise get
   // an empty part again and again.
-  const next = read.next - held > from || read.next === ring.end ? read.next - held : read.next;
+  const next = read.next - unfinished > from || read.next === ring.end ? read.next - unfinished : read.next;
   return { from, next, pieces: textOf(cut(read.pieces, from, next), stripsAnsi) };
 }
 
@@ -36,7 +36,10 @@ function continuationBytes([first]: readonly RingPiece[]): number {
   return count;
 }
 
-function heldBack(pieces: readonly RingPiece[], { stripsAnsi, mayGrow }: { stripsAnsi: boolean; mayGrow: boolean }) {
+function unfinishedBytes(
+  pieces: readonly RingPiece[],
+  { stripsAnsi, mayGrow }: { stripsAnsi: boolean; mayGrow: boolean },
+) {
   const bytes = pieces.at(-1)?.bytes;
   if (!bytes || !mayGrow) return 0;
   const whole = wholeCharacters(bytes);

@@ -27,7 +27,7 @@ const Until = z
       .max(1024)
       .nullish()
       .describe('A line from `since` on matches this Rust regex, also an unfinished one.'),
-    stream: Stream.nullish().describe('Only lines of this stream; both when left out.'),
+    stream: Stream.nullish().describe('Only lines of this stream. Default both.'),
     exit: z.boolean().nullish().describe('The job has ended. Any wait ends with the job.'),
     idle_ms: wire.uint32().max(MAX_WAIT_MS).nullish().describe('No output came for this long since the call.'),
     port: z.int().min(1).max(65_535).nullish().describe('A program listens on this port of the loopback address.'),
@@ -54,11 +54,11 @@ const Response = z
     matched: z
       .object({
         by: z.enum(['pattern', 'exit', 'idle', 'port', 'timeout']),
-        offset: wire.uint64().optional().describe('Where the line that matched begins.'),
-        line: z.string().optional().describe('That line.'),
+        offset: wire.uint64().optional().describe('Offset of the matching line.'),
+        line: z.string().optional().describe('The matching line.'),
       })
       .optional()
-      .describe('What ended the wait; absent without a wait, and when more output did.'),
+      .describe('Event that ended the wait; absent without a wait, and when new output ended it.'),
   })
   .meta({ title: 'OutputResponse' });
 
@@ -89,10 +89,10 @@ export const output = (worker: string) =>
           .max(MAX_WAIT_MS)
           .nullish()
           .describe(
-            'How long to wait, at most 600000: for `until`, or for more output without it. ' +
-              'When left out: not at all, or 20000 with `until`.',
+            'Milliseconds to wait, at most 600000: for `until`, or for more output without it. ' +
+              'Default 0, or 20000 with `until`.',
           ),
-        until: Until.nullish().describe('What to wait for.'),
+        until: Until.nullish().describe('Condition to wait for.'),
         strip_ansi: z.boolean().default(false).describe('Remove colours and cursor movements.'),
       })
       .meta({ title: 'OutputRequest' }),

@@ -8,4 +8,4 @@ export const ringBytes = wire
   .min(1024)
   .max(16 * 2 ** 20)
   .nullish()
-  .describe('How much of the last output is kept for readers: 1 KiB to 16 MiB, 1 MiB when left out.');
+  .describe('Bytes of the last output that are kept for readers: 1 KiB to 16 MiB, default 1 MiB.');

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { wire, type CallScope } from '#contract';
 import { OutputRing, type Execution, type ExecutionResult, type OutputPiece } from '#host';
 import { ChannelRefSchema, type ChannelRef, type ChannelWriter } from '#protocol';
-import type { BackgroundJob, JobPlace, JobWork } from './background-job.ts';
+import type { BackgroundJob, JobTarget, JobWork } from './background-job.ts';
 import { JobFault } from './job-fault.ts';
 import type { Jobs } from './jobs.ts';
 import { OutputEvents } from './output-events.ts';
@@ -18,7 +18,7 @@ import { isSettledWithin } from './timeout.ts';
 export const liveFields = ({ cap, limit }: { cap: string; limit: string }) => ({
   output: ChannelRefSchema.nullish().describe(
     'Writing end of a channel that gets all output as it comes: standard output as bytes, standard error as text ' +
-      '`{"t":"err","base64"}`. The command waits for its reader as for a pipe; the answer is the same as without.',
+      '`{"t":"err","base64"}`. A slow reader blocks the command, as with a pipe; the reply is unchanged.',
   ),
   background_after_ms: wire
     .uint64()
@@ -33,15 +33,12 @@ export const liveFields = ({ cap, limit }: { cap: string; limit: string }) => ({
 export const liveAnswer = {
   streamed: z.literal(true).optional().describe('All output went through `output`; absent without it.'),
   job_id: z.string().optional().describe('The job that the command became, with background_after_ms.'),
-  next: wire
-    .uint64()
-    .optional()
-    .describe('How much output came so far, in bytes: `since` of a read that continues there.'),
+  next: wire.uint64().optional().describe('Output so far, in bytes; pass it as `since` to continue there.'),
 };
 
 export interface LiveRequest {
   readonly argv: readonly string[];
-  readonly place: JobPlace;
+  readonly runsOn: JobTarget;
   /** Group of the job that the command may become. */
   readonly group?: string;
   readonly output: ChannelRef | null | undefined;
@@ -59,7 +56,7 @@ export type LiveOutcome<Work> = { execution: Work; streamed?: true } & (
 );
 
 export async function runLive<Work extends Execution>(
-  { argv, place, group, output, backgroundAfterMs }: LiveRequest,
+  { argv, runsOn, group, output, backgroundAfterMs }: LiveRequest,
   { jobs, scope, toWork }: { jobs: Jobs; scope: CallScope; toWork?: (execution: Work, ring: OutputRing) => JobWork },
   begin: (readers: Readers) => Promise<Work>,
 ): Promise<LiveOutcome<Work>> {
@@ -78,7 +75,7 @@ export async function runLive<Work extends Execution>(
     execution.release();
     const work = toWork?.(execution, ring!) ?? execution;
     const job = jobs.adopt(
-      { argv, place, group, hasInput: false, caller: scope.call.principal, startedAtMs },
+      { argv, runsOn, group, hasInput: false, caller: scope.call.principal, startedAtMs },
       work,
       ring!,
     );

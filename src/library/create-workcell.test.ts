@@ -61,7 +61,7 @@ test('library.P1 what runs when it closes is stopped', async () => {
 });
 
 test.each([
-  ['a workspace that is no directory', { workspace: '/nowhere' }, 'workspace: /nowhere is not a directory'],
+  ['a workspace that is not a directory', { workspace: '/nowhere' }, 'workspace: /nowhere is not a directory'],
   ['a worker listed twice', { workers: [{ name: 'coder' }, { name: 'coder' }] }, 'workers: coder is listed twice'],
   [
     'an open address without a token',

@@ -33,7 +33,7 @@ test('no function takes or gives just anything', () => {
   expectTypeOf<Loose<'response'>>().toBeNever();
 });
 
-test('every id is a literal, so a wrong one is no id', () => {
+test('every id is a literal, so a wrong one is not an id', () => {
   expectTypeOf<string>().not.toExtend<FunctionId>();
   expectTypeOf<'coder::raed-file'>().not.toExtend<keyof FunctionTypes>();
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
+import { rounds } from '#testing/basics';
 import { CHANNEL_CHUNK_BYTES, channelPath, ChannelRefSchema, chunksOf } from './channel.ts';
 
 test('bytes are cut into chunks that every peer accepts, and none is lost', () => {
@@ -12,7 +13,7 @@ test('bytes are cut into chunks that every peer accepts, and none is lost', () =
       expect(chunks.slice(0, -1).every((chunk) => chunk.length === CHANNEL_CHUNK_BYTES)).toBe(true);
       expect(chunks.at(-1)!.length).toBeLessThanOrEqual(CHANNEL_CHUNK_BYTES);
     }),
-    { numRuns: 30 },
+    { numRuns: rounds(30, 90, 900) },
   );
 });
 

@@ -41,7 +41,7 @@ test('what is written is what JSON.stringify would give, byte by byte, and the f
   );
 });
 
-test('what stands around the field is in one part before it and one behind', () => {
+test('what surrounds the field is in one part before it and one behind', () => {
   const form = held(text);
   const value = new EncodedObject({ path: 'p', content: '', size: 3, mode: 4 }, 'content', form);
   const [before, after] = ['{"path":"p","content":', ',"size":3,"mode":4}'].map((part) => Buffer.from(part));

@@ -1,11 +1,11 @@
 /**
  * An object with one large field that is already JSON, so that those bytes go to the wire unchanged.
  *
- * Callers in this process get it decoded; only a door that writes bytes itself asks for this form.
+ * Callers in this process get it decoded; only a surface that writes bytes itself asks for this form.
  */
 
 /** One value in two forms. */
-export interface HeldJson<T> {
+export interface EncodedJson<T> {
   decode(): T;
   json: readonly Uint8Array[];
 }
@@ -13,14 +13,14 @@ export interface HeldJson<T> {
 export class EncodedObject<T extends object = object> {
   readonly #fields: T;
   readonly #field: string;
-  readonly #held: HeldJson<unknown>;
+  readonly #encoded: EncodedJson<unknown>;
   #decoded: T | undefined;
 
   /** `fields` holds any value under the name of the field, which fixes its position. */
-  constructor(fields: T, field: keyof T & string, held: HeldJson<unknown>) {
+  constructor(fields: T, field: keyof T & string, encoded: EncodedJson<unknown>) {
     this.#fields = fields;
     this.#field = field;
-    this.#held = held;
+    this.#encoded = encoded;
   }
 
   /** A field that is not encoded; undefined for the one that is. */
@@ -29,7 +29,7 @@ export class EncodedObject<T extends object = object> {
   }
 
   decode(): T {
-    return (this.#decoded ??= { ...this.#fields, [this.#field]: this.#held.decode() });
+    return (this.#decoded ??= { ...this.#fields, [this.#field]: this.#encoded.decode() });
   }
 
   toJSON(): T {
@@ -43,7 +43,7 @@ export class EncodedObject<T extends object = object> {
     for (const [name, value] of Object.entries(this.#fields)) {
       const key = `${text === '{' ? '' : ','}${JSON.stringify(name)}:`;
       if (name === this.#field) {
-        parts.push(Buffer.from(text + key), ...this.#held.json);
+        parts.push(Buffer.from(text + key), ...this.#encoded.json);
         text = '';
       } else {
         const json: string | undefined = JSON.stringify(value);

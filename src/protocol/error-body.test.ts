@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { handlerFailure, handlerText, readErrorBody, toErrorBody, type ErrorBody } from './error-body.ts';
 
-test('a coded failure stands as compact JSON in the text of a handler failure', () => {
+test('a coded failure is compact JSON in the text of a handler failure', () => {
   expect(handlerFailure({ code: 'C211', message: 'a.txt does not exist', fix: { path: 'b.txt' } })).toEqual({
     code: 'invocation_failed',
     message: '{"code":"C211","message":"a.txt does not exist","fix":{"path":"b.txt"}}',

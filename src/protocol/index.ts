@@ -43,7 +43,7 @@ export { asPlainFrame } from './plain-frame.ts';
 export { OnBehalfSchema, type OnBehalf } from './on-behalf.ts';
 export { gatherWrites } from './gather-writes.ts';
 export { fromUrlPath, toToolName, toUrlPath, workerSegment } from './function-id.ts';
-export { decoded, EncodedObject, type HeldJson } from './encoded-object.ts';
+export { decoded, EncodedObject, type EncodedJson } from './encoded-object.ts';
 export {
   encodeFrame,
   memoryLinks,

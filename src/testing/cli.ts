@@ -11,9 +11,11 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll } from 'vitest';
 
+import { shareProgramsIn } from './images/shared-programs.ts';
+
 const BUILT = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
-/** Long enough for a busy machine, short enough to read the failure. */
-const PATIENCE_MS = 30_000;
+/** Just below the 60 s of a test, whose own timeout does not show the output of the command. */
+const PATIENCE_MS = 55_000;
 
 export interface CliOptions {
   cwd?: string;
@@ -168,6 +170,7 @@ function ownHome(): string {
   const [made = realpathSync(mkdtempSync(join(tmpdir(), 'workcell-home-')))] = homes;
   if (homes.length === 0) {
     mkdirSync(join(made, 'cwd'));
+    shareProgramsIn(join(made, '.cache/workcell/sandbox'));
     homes.push(made);
   }
   return made;

@@ -1,7 +1,7 @@
-/** A rung of the isolation ladder whose probe result a test decides; it makes no machines. */
+/** A backend whose probe result a test decides; it makes no machines. */
 import type { Isolation, Probe, SandboxBackend } from '#workers/sandbox';
 
-export interface FakeRung extends SandboxBackend {
+export interface FakeBackend extends SandboxBackend {
   /** Result of the next probe; a test changes it when the host changes. */
   answer: Probe;
   /** Result of `fingerprint()`. */
@@ -22,7 +22,7 @@ const ISOLATION_OF: Record<string, Isolation> = {
   namespaces: 'namespaces',
 };
 
-export function fakeRung(rung: string, answer: Probe): FakeRung {
+export function fakeBackend(rung: string, answer: Probe): FakeBackend {
   return {
     name: rung.split('+')[0]!,
     rung,
@@ -40,7 +40,7 @@ export function fakeRung(rung: string, answer: Probe): FakeRung {
       return this.answer;
     },
     prepare: async () => {},
-    create: () => Promise.reject(new Error('this rung makes no machines')),
+    create: () => Promise.reject(new Error('this backend makes no machines')),
     sweep: async () => {},
     close: async () => {},
   };

@@ -1,14 +1,15 @@
 /** Helpers for tests. Never imported by the product, never published. */
 export { agentCell, type AgentCell } from './agent-cell.ts';
 export { changeCell, type ChangeCell } from './change-cell.ts';
-export { fakeRung, no, yes, type FakeRung } from './fake-backend.ts';
+export { fakeBackend, no, yes, type FakeBackend } from './fake-backend.ts';
 export { filesystemCases, treeOf, type ActionReply } from './filesystem-cases.ts';
 export { jailModes } from './jail-modes.ts';
 export { modesAndContents } from './modes-and-contents.ts';
 export { ociImage, type TestImage } from './images/oci-image.ts';
+export { NOBODY_UID } from './basics/ordinary-user.ts';
 export { failureOf, insert, remove, replace, updateCases, updateLines } from './batch-files.ts';
 export { filesBelow, patchCases } from './patch-cases.ts';
-export { rounds } from './rounds.ts';
+export { isFull, rounds } from './rounds.ts';
 export { run, strictReply } from './run.ts';
 export {
   CASE_PATIENCE_MS,
@@ -31,6 +32,7 @@ export { startRegistry, type BlobFault } from './images/test-registry.ts';
 export { watchTurns } from './watch-turns.ts';
 export { withEnoughTime } from './with-enough-time.ts';
 export { guestRoot, whyNoGuestRoot } from './images/guest-root.ts';
-export { copyPrograms, machineCache, qemuCache, whyNoQemu } from './qemu.ts';
-export { mcpClient, teller, type Told } from './tester.ts';
+export { copyPrograms } from './images/shared-programs.ts';
+export { machineCache, qemuCache, whyNoQemu } from './qemu.ts';
+export { mcpClient, tester, type WhoReply } from './tester.ts';
 export { parsePrometheus } from './prometheus.ts';

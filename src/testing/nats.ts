@@ -15,7 +15,7 @@ import { fileURLToPath } from 'node:url';
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/workcell-nats', import.meta.url));
 const UNPACKED = join(CACHE, 'root/usr/sbin/nats-server');
 const APT_MS = 60_000;
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 30_000;
 
 /** The program; undefined where it cannot be had. */
 function natsServer(): string | undefined {

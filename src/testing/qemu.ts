@@ -3,14 +3,12 @@
  *
  * The kernel stays cached after the run, like the packages beside it; the first test that needs it downloads it.
  */
-import { cpSync, existsSync, mkdirSync, symlinkSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { mkdirSync, symlinkSync } from 'node:fs';
 
 import { BACKENDS, missingFor } from '#workers/sandbox';
 import { whyNoGuestRoot } from './images/guest-root.ts';
+import { SHARED_CACHE_DIR } from './images/shared-programs.ts';
 import { tempDir, type TempDir } from './temp-dir.ts';
-
-const SHARED_DIR = fileURLToPath(new URL('../../node_modules/.cache/workcell-qemu', import.meta.url));
 
 const DOWNLOAD_MS = 600_000;
 
@@ -20,7 +18,7 @@ export async function whyNoQemu(): Promise<string | undefined> {
   const missing = missingFor(qemu).map((need) => need.package);
   if (missing.length > 0) return `missing: ${missing.join(', ')}`;
   try {
-    await qemu.extra?.bring(SHARED_DIR, { signal: AbortSignal.timeout(DOWNLOAD_MS), onProgress() {} });
+    await qemu.extra?.bring(SHARED_CACHE_DIR, { signal: AbortSignal.timeout(DOWNLOAD_MS), onProgress() {} });
   } catch (error) {
     return (error as Error).message;
   }
@@ -37,17 +35,11 @@ export function machineCache(): Promise<TempDir> {
   return cacheWith('kernels', 'programs');
 }
 
-/** Gives another user's cache a copy of our programs, as far as they are built; the user builds the others. */
-export function copyPrograms(cacheDir: string): void {
-  const built = `${SHARED_DIR}/programs`;
-  if (existsSync(built)) cpSync(built, `${cacheDir}/programs`, { recursive: true });
-}
-
 async function cacheWith(...shared: string[]): Promise<TempDir> {
   const dir = await tempDir();
   for (const name of shared) {
-    mkdirSync(`${SHARED_DIR}/${name}`, { recursive: true });
-    symlinkSync(`${SHARED_DIR}/${name}`, dir.path(name));
+    mkdirSync(`${SHARED_CACHE_DIR}/${name}`, { recursive: true });
+    symlinkSync(`${SHARED_CACHE_DIR}/${name}`, dir.path(name));
   }
   return dir;
 }

@@ -2,7 +2,7 @@
  * The sandbox worker for the cases of its specification: one backend, real images, one cache for all test files.
  *
  * The same files run once per backend, in a project of that name. tests/build-images.ts builds the images; a file that
- * needs one waits for it. If that fails, the tests are skipped with the reason.
+ * needs one waits for it. If that fails, the tests are skipped with the reason and the run fails.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ export const TEST_BACKEND = backend.name;
 export const SLOWNESS = backend.slowness;
 /** Isolations that replies may report. */
 export const TEST_ISOLATIONS = backend
-  .open({ cacheDir: '', log: silentLog, pooled: (rung) => rung })
+  .open({ cacheDir: '', log: silentLog, pooled: (backend) => backend })
   .map(({ isolation }) => isolation);
 
 /** Kept after the run, like the packages beside it, until the code that makes the images changes. */

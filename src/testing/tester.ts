@@ -13,7 +13,7 @@ const errors = defineErrors({
 });
 const refusal = (problem: unknown) => errors.fail('T1', { problem: String(problem) });
 const worker = defineWorker({
-  name: 'teller',
+  name: 'tester',
   summary: 'For tests.',
   config: z.object({}),
   errors,
@@ -25,10 +25,10 @@ const worker = defineWorker({
 const shape = { summary: 'For tests.', response: z.unknown(), errors: ['T1'] as const, examples: [] };
 const Asked = z.looseObject({ id: z.string(), payload: z.unknown().optional(), namespace: z.string().optional() });
 
-export const teller = worker.withFunctions([
+export const tester = worker.withFunctions([
   worker.defineFunction({
     ...shape,
-    id: 'teller::who',
+    id: 'tester::who',
     effect: 'read',
     permissions: [],
     request: z.looseObject({}),
@@ -48,7 +48,7 @@ export const teller = worker.withFunctions([
   }),
   worker.defineFunction({
     ...shape,
-    id: 'teller::ask',
+    id: 'tester::ask',
     effect: 'read',
     permissions: [],
     request: Asked,
@@ -56,7 +56,7 @@ export const teller = worker.withFunctions([
   }),
   worker.defineFunction({
     ...shape,
-    id: 'teller::change',
+    id: 'tester::change',
     effect: 'write',
     permissions: [],
     request: z.looseObject({}),
@@ -64,7 +64,7 @@ export const teller = worker.withFunctions([
   }),
   worker.defineFunction({
     ...shape,
-    id: 'teller::count',
+    id: 'tester::count',
     effect: 'read',
     permissions: [],
     request: z.looseObject({ to: z.int(), everyMs: z.int().default(0), fails: z.boolean().default(false) }),
@@ -81,8 +81,8 @@ export const teller = worker.withFunctions([
   }),
 ]);
 
-/** The result of `teller::who`. */
-export interface Told {
+/** The result of `tester::who`. */
+export interface WhoReply {
   principal?: { id: string; kind: string; label: string; client?: { name: string; version: string } };
   via: string | null;
   metadata?: unknown;

@@ -2,12 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { CallError, makePrincipal } from '#contract';
-import { rounds } from '#testing';
+import { isFull } from '#testing';
 import { NatsServers, NO_NATS } from '../../src/testing/nats.ts';
 import { addWorker, startNode, untilKnown, type TestNode } from './support/nodes.ts';
 
 const MiB = 1024 * 1024;
-const isFull = rounds(0, 1, 1) > 0;
 
 describe.skipIf(NO_NATS)('calls between nodes (needs nats-server)', () => {
   let nats: NatsServers;
@@ -146,7 +145,7 @@ describe.skipIf(NO_NATS)('calls between nodes (needs nats-server)', () => {
     expect([a.ran.has('v1'), b.ran.get('v1')]).toEqual([false, 1]);
   });
 
-  test('of scope one the oldest claim serves, from every node, and a later one is told; when it leaves, the next', async () => {
+  test('of scope one the oldest claim serves, from every node, and a later one gets a message; when it leaves, the next', async () => {
     const first = await addWorker(a.engine, { 'shared::one': () => 'a' });
     await expect.poll(() => b.bus.call('shared::one').catch(() => 'none')).toBe('a');
     const refused: string[] = [];
@@ -168,7 +167,7 @@ describe.skipIf(NO_NATS)('calls between nodes (needs nats-server)', () => {
     expect(functions).toMatchObject([{ function_id: 'shared::one', namespace: 'default', worker_name: 'shared' }]);
   });
 
-  test('the list of a node’s functions is asked for by its name; workers of others stand in no list', async () => {
+  test('the list of a node’s functions is requested by its name; workers of others are in no list', async () => {
     const { functions } = (await a.bus.call('engine::functions::list', { namespace: 'b' })) as {
       functions: { function_id: string }[];
     };

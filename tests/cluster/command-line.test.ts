@@ -10,11 +10,10 @@ import { silentLog } from '#contract';
 import type { Change } from '#protocol';
 import { runCli, startCli, type CliProcess } from '../../src/testing/cli.ts';
 import { NatsServers, NO_NATS } from '../../src/testing/nats.ts';
-import { rounds } from '../../src/testing/rounds.ts';
+import { isFull, rounds } from '../../src/testing/rounds.ts';
 import { tempDir, type TempDir } from '../../src/testing/temp-dir.ts';
 import { openClient, stdioTransport, textOf } from '../e2e/support/mcp.ts';
 
-const isFull = rounds(0, 1, 1) > 0;
 const WATCHED = { NODE_OPTIONS: `--import=${fileURLToPath(new URL('../watch-modules.mjs', import.meta.url))}` };
 const NATS_MODULE = 'loads @nats-io/';
 
@@ -157,15 +156,18 @@ describe.skipIf(NO_NATS)('two nodes by the command line (needs nats-server)', ()
     },
   );
 
-  test.runIf(isFull)('cluster.P34 so has one at the node itself, by its own name, and the help of a call', async () => {
-    await using client = await openClient(
-      stdioTransport({ profile: null }, '--url', host.url, '--namespace', 'host-1'),
-    );
-    const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name)).toContain('coder_read_file');
-    const help = await runCli(['call', 'coder::read-file', '-n', 'host-1', '--help', '--url', door.url]);
-    expect([help.code, help.stdout]).toEqual([0, expect.stringContaining('path')]);
-  });
+  test.runIf(isFull)(
+    'cluster.P34 a client at the node may name its own namespace, and so may the help of a call',
+    async () => {
+      await using client = await openClient(
+        stdioTransport({ profile: null }, '--url', host.url, '--namespace', 'host-1'),
+      );
+      const { tools } = await client.listTools();
+      expect(tools.map(({ name }) => name)).toContain('coder_read_file');
+      const help = await runCli(['call', 'coder::read-file', '-n', 'host-1', '--help', '--url', door.url]);
+      expect([help.code, help.stdout]).toEqual([0, expect.stringContaining('path')]);
+    },
+  );
 
   test('cluster.P35 what a call on another node changes in files is reported to its caller', async () => {
     await writeFile(dir.path('edited.txt'), 'one\n');
@@ -179,7 +181,7 @@ describe.skipIf(NO_NATS)('two nodes by the command line (needs nats-server)', ()
     expect(changes).toMatchObject([{ path: 'edited.txt' }]);
   });
 
-  test('/readyz answers 503 while NATS is away, and local calls go on', async () => {
+  test('/readyz answers 503 while NATS is away, and local calls continue', async () => {
     expect((await fetch(`${door.http}/readyz`)).status).toBe(200);
     await nats.kill(0);
     await expect.poll(async () => (await fetch(`${door.http}/readyz`)).status).toBe(503);

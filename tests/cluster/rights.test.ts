@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { makePrincipal, type AccessControl, type AuditedCall, type Principal } from '#contract';
 import { NatsServers, NO_NATS } from '../../src/testing/nats.ts';
-import { startNode, untilKnown, type TestNode } from './support/nodes.ts';
+import { addWorker, startNode, untilKnown, type TestNode } from './support/nodes.ts';
 
 const recordsIn = (records: AuditedCall[]) => ({
   arguments: (_: unknown, payload: unknown) => payload,
@@ -60,6 +60,18 @@ describe.skipIf(NO_NATS)('rights across nodes (needs nats-server)', () => {
     expect(atHost.slice(-2)).toMatchObject([refused, refused]);
   });
 
+  test('bus.P18 what an app or preset of this node does not offer is not called on another node instead', async () => {
+    await addWorker(host.engine, { 'tool::wipe': () => 'wiped', 'tool::look': () => 'seen' });
+    const call = (id: string) => door.bus.call(id, {});
+    await expect.poll(() => call('tool::wipe').catch(String)).toBe('wiped');
+    door.engine.deny('default', { functions: ['tool::wipe'], permissions: [], risks: [] });
+    await expect(call('tool::wipe')).rejects.toMatchObject({ code: 'forbidden' });
+    const onHost = (id: string) => door.bus.call(id, {}, { namespace: 'host' });
+    await expect(onHost('tool::wipe')).rejects.toMatchObject({ code: 'forbidden' });
+    expect([await call('tool::look'), await onHost('tool::look')]).toEqual(['seen', 'seen']);
+    expect(await host.bus.call('tool::wipe')).toBe('wiped');
+  });
+
   test('cluster.P18 `access.nodes` of a node is the policy of callers at other nodes, and of no others', async () => {
     policies.length = 0;
     const call = door.bus.call('work::fail', {}, { namespace: 'host', caller: alice });
@@ -76,10 +88,10 @@ describe.skipIf(NO_NATS)('rights across nodes (needs nats-server)', () => {
       await expect(drain(caller, 'host')).rejects.toMatchObject({ code: 'operator_only' });
       await expect(drain(caller)).rejects.toMatchObject({ code: 'operator_only' });
     }
-    expect([door, host].map(({ cluster }) => cluster.seat.isDraining)).toEqual([false, false]);
+    expect([door, host].map(({ cluster }) => cluster.ownNode.isDraining)).toEqual([false, false]);
     const operator = { ...makePrincipal('operator', 'http'), approves: true };
     await expect(drain(operator, 'host')).resolves.toMatchObject({ node: { name: 'host', state: 'draining' } });
-    expect([door, host].map(({ cluster }) => cluster.seat.isDraining)).toEqual([false, true]);
+    expect([door, host].map(({ cluster }) => cluster.ownNode.isDraining)).toEqual([false, true]);
     host.cluster.drain(false);
   });
 });

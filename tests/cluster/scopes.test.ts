@@ -121,7 +121,7 @@ describe.skipIf(NO_NATS)('calls that several nodes could serve (needs nats-serve
     await expect.poll(() => seen.at(-1)).toEqual([]);
   });
 
-  test('cluster.X38 with the clock of a node an hour ahead every node takes the same claim, and calls go on', async () => {
+  test('cluster.X38 with the clock of a node an hour ahead every node takes the same claim, and calls continue', async () => {
     await using ahead = await NodeProcess.start('ahead', nats.urls, { clockMs: HOUR_MS });
     await Promise.all([untilKnown(a, 'ahead'), untilKnown(c, 'ahead')]);
     await ahead.ask('serve', { ids: ['skew::f'] });

@@ -1,5 +1,5 @@
 /**
- * A node that stands still while more waits for it than its NATS server keeps: the server ends its connection, or holds back
+ * A node that is stopped while more waits for it than its NATS server keeps: the server ends its connection, or holds back
  * the node that sends.
  */
 import { createServer, type AddressInfo } from 'node:net';
@@ -7,12 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { describe, expect, test } from 'vitest';
 
-import { rounds } from '#testing';
+import { isFull } from '#testing';
 import { NatsServers, NO_NATS } from '../../src/testing/nats.ts';
 import { NodeProcess, untilKnown, verdict, type Storm } from './support/node-process.ts';
 
 const MiB = 1024 * 1024;
-const isFull = rounds(0, 1, 1) > 0;
 /** Below what is announced and fetched in pieces: it waits in the server. */
 const BODY_BYTES = 100_000;
 const STANDS_MS = 4_000;
@@ -33,7 +32,7 @@ async function freePort(): Promise<number> {
 }
 
 describe.skipIf(NO_NATS || !isFull)('nodes that are too slow for their NATS server (needs nats-server)', () => {
-  /** Makes so many calls at once to a node that stands still, and wakes it. */
+  /** Makes so many calls at once to a node that is stopped, and wakes it. */
   async function slowed({ count, serverKeeps }: { count: number; serverKeeps: number }) {
     const port = await freePort();
     await using nats = await NatsServers.start({ extra: `http: "127.0.0.1:${port}"\nmax_pending: ${serverKeeps}` });
@@ -51,9 +50,9 @@ describe.skipIf(NO_NATS || !isFull)('nodes that are too slow for their NATS serv
     const storm = caller.ask<Storm>('storm', {
       ...{ namespace: 'callee', count, inFlight: count, prefix: 's', bytes: BODY_BYTES },
     });
-    const stood = sleep(STANDS_MS);
+    const stopped = sleep(STANDS_MS);
     await expect.poll(isTooSlow).toBe(true);
-    await stood;
+    await stopped;
     callee.signal('SIGCONT');
     const { ok, codes } = await storm;
     const { count: ran, twice } = await callee.ask<{ count: number; twice: string[] }>('ran');

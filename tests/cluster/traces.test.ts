@@ -33,8 +33,8 @@ describe.skipIf(NO_NATS)('with a real NATS server (needs nats-server)', () => {
     expect(await response.json()).toMatchObject({ content: 'from the host' });
 
     const spansIn = ({ spans }: Collector) => spans.filter(({ traceId }) => traceId === TRACE);
-    await expect.poll(() => spansIn(atHost).length, { timeout: 20_000 }).toBe(1);
-    await expect.poll(() => spansIn(atDoor).length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => spansIn(atHost).length).toBe(1);
+    await expect.poll(() => spansIn(atDoor).length).toBe(1);
     const [[here], [there]] = [spansIn(atDoor), spansIn(atHost)];
     expect(here).toMatchObject({ name: 'coder::read-file', parentSpanId: PARENT });
     expect(there).toMatchObject({ name: 'coder::read-file', parentSpanId: here!.spanId });

@@ -6,7 +6,7 @@ import { silentLog } from '#contract';
 import { NatsServers, NO_NATS } from '../../src/testing/nats.ts';
 import { startNode, type TestNode } from './support/nodes.ts';
 
-const BEAT = {
+const REPORT = {
   v: 1,
   every_ms: 1_000,
   conn: 1,
@@ -37,10 +37,10 @@ describe.skipIf(NO_NATS)('versions of nodes (needs nats-server)', () => {
   const publish = (subject: string, value: object) => other.publish(subject, JSON.stringify(value));
 
   test('cluster.X24 nodes of another protocol are not seen; fields that a newer node adds are ignored', async () => {
-    publish('wc2.default.all.beat.future.0000aaaa', { ...BEAT, v: 2 });
+    publish('wc2.default.all.beat.future.0000aaaa', { ...REPORT, v: 2 });
     publish('wc2.default.all.hello.future.0000aaaa', {});
-    publish('wc1.default.all.beat.confused.0000aaab', { ...BEAT, v: 2 });
-    publish('wc1.default.all.beat.newer.0000aaac', { ...BEAT, mood: { sun: [1, 2, 3] }, doors: { url: 'x' } });
+    publish('wc1.default.all.beat.confused.0000aaab', { ...REPORT, v: 2 });
+    publish('wc1.default.all.beat.newer.0000aaac', { ...REPORT, mood: { sun: [1, 2, 3] }, doors: { url: 'x' } });
     await expect.poll(names).toContain('newer');
     expect(names()).toEqual(['a', 'newer']);
 
@@ -60,18 +60,33 @@ describe.skipIf(NO_NATS)('versions of nodes (needs nats-server)', () => {
     expect(await a.bus.call('work::once', { key: 'still' })).toEqual({ key: 'still', by: 'a' });
   });
 
+  test('a message that arrives after the goodbye of its node does not bring the node back', async () => {
+    publish('wc1.default.all.beat.short.0000aaad', REPORT);
+    await expect.poll(names).toContain('short');
+    publish('wc1.default.all.leave.short.0000aaad', {});
+    publish(`wc1.default.a.${a.cluster.self.id}.result.short.0000aaad`, {
+      type: 'invocationresult',
+      invocation_id: 'n',
+    });
+    publish('wc1.default.all.beat.short.0000aaad', REPORT);
+    await expect.poll(names).not.toContain('short');
+    await other.flush();
+    const call = a.bus.call('work::once', { key: 'gone' }, { namespace: 'short' });
+    await expect(call).rejects.toThrow('node short is not reachable (it left)');
+  });
+
   test('cluster.X35 a report that cannot be read is logged once for each sender, with the reason', async () => {
     warnings.length = 0;
-    const beats: [string, string][] = [
-      ['later', JSON.stringify({ ...BEAT, v: 7 })],
-      ['loud', JSON.stringify({ ...BEAT, every_ms: 5 })],
-      ['wide', JSON.stringify({ ...BEAT, version: 'x'.repeat(9_000) })],
+    const reports: [string, string][] = [
+      ['later', JSON.stringify({ ...REPORT, v: 7 })],
+      ['loud', JSON.stringify({ ...REPORT, every_ms: 5 })],
+      ['wide', JSON.stringify({ ...REPORT, version: 'x'.repeat(9_000) })],
       ['odd', '{"v":1,'],
     ];
     for (const round of [1, 2, 3]) {
-      for (const [name, beat] of beats) other.publish(`wc1.default.all.beat.${name}.0000bbb${round}`, beat);
+      for (const [name, report] of reports) other.publish(`wc1.default.all.beat.${name}.0000bbb${round}`, report);
     }
-    publish('wc1.default.all.beat.last.0000bbbb', BEAT);
+    publish('wc1.default.all.beat.last.0000bbbb', REPORT);
     await expect.poll(names).toContain('last');
     const text = 'a report of a node cannot be read; this node does not see it';
     expect(warnings).toEqual([
@@ -80,6 +95,6 @@ describe.skipIf(NO_NATS)('versions of nodes (needs nats-server)', () => {
       { text, node: 'wide', why: expect.stringMatching(/^it has 9\d{3} bytes; the limit is 8192$/) },
       { text, node: 'odd', why: 'it is not JSON' },
     ]);
-    expect(names().filter((name) => beats.some(([unread]) => unread === name))).toEqual([]);
+    expect(names().filter((name) => reports.some(([unread]) => unread === name))).toEqual([]);
   });
 });

@@ -117,7 +117,7 @@ test.each(versions)('%s: enqueue calls the worker that offers queues and answers
   await queues.settled();
   const enqueue = (queue: string) =>
     client.trigger({
-      function_id: 'nobody::serves-this-yet',
+      function_id: 'none::serves-this-yet',
       payload: { n: 1 },
       action: TriggerAction.Enqueue({ queue }),
     });
@@ -127,7 +127,7 @@ test.each(versions)('%s: enqueue calls the worker that offers queues and answers
   expect(taken).toEqual([
     {
       queue: 'jobs',
-      function_id: 'nobody::serves-this-yet',
+      function_id: 'none::serves-this-yet',
       data: { n: 1 },
       messageReceiptId: receipt.messageReceiptId,
       traceparent: null,

@@ -63,7 +63,7 @@ test.each(versions)('%s: a mistyped function id is answered with the one that wa
 });
 
 test.each(versions)(
-  '%s: the code of our own worker stands in the text, as JSON behind what the SDK adds',
+  '%s: the code of our own worker is in the text, as JSON behind what the SDK adds',
   async (version) => {
     await using engine = await startEngine();
     const connection = await connect(engine.engine.dialer(), { name: 'own' });
@@ -113,15 +113,18 @@ test('an error of the engine has code and message and no other key', async () =>
   expect(error).toStrictEqual({ code: 'function_not_found', message: 'Function no::such not found' });
 });
 
-test.each(versions)('%s: a function that the worker wants called over HTTP says so', async (version) => {
-  await using engine = await startEngine();
-  await using client = connectSdk(version, engine.url);
-  client.registerFunction('far::away', { url: 'http://127.0.0.1:1/never', method: 'POST' });
+test.each(versions)(
+  '%s: a call of a function that is registered with an HTTP address fails and names the reason',
+  async (version) => {
+    await using engine = await startEngine();
+    await using client = connectSdk(version, engine.url);
+    client.registerFunction('far::away', { url: 'http://127.0.0.1:1/never', method: 'POST' });
 
-  expect(readable(await failureOf(client, 'far::away')).message).toBe(
-    'function_not_invokable: Function is HTTP-invoked and cannot be invoked locally',
-  );
-});
+    expect(readable(await failureOf(client, 'far::away')).message).toBe(
+      'function_not_invokable: Function is HTTP-invoked and cannot be invoked locally',
+    );
+  },
+);
 
 async function failureOf(caller: SdkClient, function_id: string, payload: unknown = {}): Promise<unknown> {
   return caller.trigger({ function_id, payload }).then(

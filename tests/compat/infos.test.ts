@@ -94,7 +94,7 @@ test.each(versions)('%s: trigger types, as new clients read them and as old ones
   expect(await ask(client, 'triggers::list', { search: 'the shop', prefix: 'shop', worker: 'shop' })).toEqual({
     triggers: [typeRow],
   });
-  expect(await ask(client, 'triggers::list', { worker: 'nobody' })).toEqual({ triggers: [] });
+  expect(await ask(client, 'triggers::list', { worker: 'unknown' })).toEqual({ triggers: [] });
   expect(await ask(client, 'triggers::info', { id: 'shop-opens' })).toEqual({
     ...typeRow,
     configuration_schema: schema,
@@ -136,7 +136,7 @@ test.each(versions)('%s: bindings, with their filters, and one with its type and
 
 const refusals: [string, object, string][] = [
   ['functions::info', { function_id: 'no::such' }, "NOT_FOUND: Function 'no::such' is not registered."],
-  ['workers::info', { name: 'nobody' }, "NOT_FOUND: Worker 'nobody' is not connected."],
+  ['workers::info', { name: 'unknown' }, "NOT_FOUND: Worker 'unknown' is not connected."],
   ['triggers::info', { id: 'no-type' }, "NOT_FOUND: Trigger type 'no-type' is not registered."],
   ['registered-triggers::info', { id: 'none' }, "NOT_FOUND: Registered trigger 'none' was not found."],
   ['functions::info', {}, 'INVALID_ARGUMENTS: give exactly one of function_id and function_ids'],

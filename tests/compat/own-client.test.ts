@@ -101,8 +101,8 @@ test.each(versions)('a %s caller that leaves aborts the signal of our handler', 
 test('after an engine restart our worker serves again; waiting calls failed, later ones waited', async () => {
   const first = await startEngine();
   const { port } = first.server;
-  const told: string[] = [];
-  const log = { ...silentLog, info: (text: string) => told.push(text) };
+  const logged: string[] = [];
+  const log = { ...silentLog, info: (text: string) => logged.push(text) };
   const worker = await connect(first.url, { name: 'own', log });
   const caller = await connect(first.url);
   const started = deferred();
@@ -121,7 +121,7 @@ test('after an engine restart our worker serves again; waiting calls failed, lat
   await using sdk = connectSdk('0.22.1', second.url);
   const call = () => sdk.trigger({ function_id: 'own::echo', payload: { n: 7 } });
   await expect.poll(call).toEqual({ n: 7 });
-  expect(told).toEqual(['the engine is back; registered again']);
+  expect(logged).toEqual(['the engine is back; registered again']);
   for (const connection of [caller, worker]) connection.close();
 });
 

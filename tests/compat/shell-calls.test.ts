@@ -68,7 +68,7 @@ describe.each(versions)('%s', (version) => {
     });
   });
 
-  test('starts a job, looks at it and lists it', async () => {
+  test('starts a job, reads its status and lists it', async () => {
     await using own = await setUp(version);
     const call = (function_id: string, payload: unknown) =>
       own.client.trigger<unknown, Record<string, unknown>>({ function_id, payload });

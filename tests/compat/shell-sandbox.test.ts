@@ -10,7 +10,6 @@ import { deferred, within } from './support/waiting.ts';
 
 const SANDBOX = '0b0e7a4e-4b0c-4c3f-9d52-1f1f6d1d2a11';
 const target = { kind: 'sandbox', sandbox_id: SANDBOX };
-const PATIENCE = { timeout: 10_000 };
 
 type Handler = (payload: Record<string, unknown>) => Promise<unknown>;
 
@@ -138,7 +137,7 @@ describe('exec', () => {
     ['a code in the text is found', 'VM said S300: no boot', 'S300', 'VM said S300: no boot'],
     ['the code of the failure wins over one in its text', '{"message":"not S300","code":"S004"}', 'S004', 'not S300'],
     ['a code that exec does not promise becomes S216', '{"code":"S214","message":"not empty"}', 'S216', 'not empty'],
-    ['letters that only look like one are no code', 'XS300 S3000 broke', 'S216', 'XS300 S3000 broke'],
+    ['letters that only resemble a code', 'XS300 S3000 broke', 'S216', 'XS300 S3000 broke'],
     ['no code at all becomes S216', 'broke', 'S216', 'broke'],
   ])('%s', async (_, text, code, message) => {
     await using own = await setUp(failing(text));
@@ -195,7 +194,7 @@ describe('exec_bg', () => {
   ])('ends by %s', async (_, handler, end) => {
     await using own = await setUp(handler);
     const id = await start(own);
-    await expect.poll(async () => (await status(own, id)).status, PATIENCE).toBe(end.status);
+    await expect.poll(async () => (await status(own, id)).status).toBe(end.status);
     expect(await status(own, id)).toEqual({
       id,
       argv: ['echo', 'hi'],
@@ -209,10 +208,10 @@ describe('exec_bg', () => {
     expect(own.seen).toMatchObject([{ sandbox_id: SANDBOX, cmd: 'echo', args: ['hi'], timeout_ms: 4000 }]);
   });
 
-  test('kill says what it cannot do; a late answer brings the output and changes nothing else', async () => {
+  test('kill reports why it cannot cancel the command; a late answer adds the output and nothing else', async () => {
     const go = deferred<void>();
     await using own = await setUp(async () => {
-      await within(go.promise, 'the word to go on');
+      await within(go.promise, 'the signal to continue');
       return reply;
     });
     const id = await start(own);
@@ -228,14 +227,14 @@ describe('exec_bg', () => {
     expect(killed).toMatchObject({ status: 'killed', stdout: '', exit_code: null });
 
     go.resolve();
-    await expect.poll(async () => (await status(own, id)).stdout, PATIENCE).toBe('hi\n');
+    await expect.poll(async () => (await status(own, id)).stdout).toBe('hi\n');
     expect(await status(own, id)).toEqual({ ...killed, stdout: 'hi\n', next: 3 });
   });
 
   test('counts towards the same cap as jobs of the host', async () => {
     const go = deferred<void>();
     await using own = await setUp(async () => {
-      await within(go.promise, 'the word to go on');
+      await within(go.promise, 'the signal to continue');
       return reply;
     });
     await start(own);

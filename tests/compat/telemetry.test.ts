@@ -14,7 +14,7 @@ test.each(versions)(
     await using engine = await startEngine();
     await using child = program(version, engine.url);
 
-    expect(await within(child.exited, 'the end of the program', 15_000)).toEqual({ code: 0, signal: null });
+    expect(await within(child.exited, 'the end of the program')).toEqual({ code: 0, signal: null });
     expect(child.stdout).toContain('answer 42\nclosed\n');
     expect(child.stdout + child.stderr).not.toMatch(/Unexpected server response|retry|Reconnecting/i);
   },

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { connect, type Connection } from '#client';
 import { silentLog } from '#contract';
-import { mcpClient, teller, type Told } from '#testing';
+import { mcpClient, tester, type WhoReply } from '#testing';
 import { startWorkcell, type RunningWorkcell } from '../../src/assembly/workcell.ts';
 
 const TOKENS = { ci: 'secret of ci', lab: 'secret of the lab' };
@@ -15,12 +15,12 @@ let closed: RunningWorkcell;
 /** The same worker as a remote peer, as the engine sees it. */
 let far: Connection;
 beforeAll(async () => {
-  const entries = [{ def: teller, config: {} }];
+  const entries = [{ def: tester, config: {} }];
   const listening = { host: '127.0.0.1', port: 0, entries, log: silentLog };
   open = await startWorkcell(listening);
   closed = await startWorkcell({ ...listening, tokens: TOKENS });
   far = await connect(open.url, { name: 'far', namespace: 'far' });
-  far.serve({ def: teller, context: {} });
+  far.serve({ def: tester, context: {} });
   await far.call('engine::workers::list');
 });
 afterAll(async () => {
@@ -29,25 +29,25 @@ afterAll(async () => {
   await closed.close();
 });
 
-async function post(url: string, path: string, body: object, headers: Record<string, string>): Promise<Told> {
+async function post(url: string, path: string, body: object, headers: Record<string, string>): Promise<WhoReply> {
   const init = {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', ...headers },
     body: JSON.stringify(body),
   };
-  return (await fetch(`${url.replace('ws', 'http')}/functions/teller/${path}`, init)).json() as Promise<Told>;
+  return (await fetch(`${url.replace('ws', 'http')}/functions/tester/${path}`, init)).json() as Promise<WhoReply>;
 }
 
-async function askMcp(url: string, name: string, headers?: Record<string, string>): Promise<Told> {
+async function askMcp(url: string, name: string, headers?: Record<string, string>): Promise<WhoReply> {
   const client = await mcpClient(url, { name, version: '1.2' }, headers);
-  return JSON.parse(await client.call('teller_who')) as Told;
+  return JSON.parse(await client.call('tester_who')) as WhoReply;
 }
 
-async function askBus(url: string, name: string, token?: string): Promise<Told> {
+async function askBus(url: string, name: string, token?: string): Promise<WhoReply> {
   const bus = await connect(url, { name, token, version: '0.1' });
-  const told = (await bus.call('teller::who')) as Told;
+  const reported = (await bus.call('tester::who')) as WhoReply;
   bus.close();
-  return told;
+  return reported;
 }
 
 /** As engine::calls::list names them, oldest first. */
@@ -62,8 +62,8 @@ async function callersOf(url: string, id: string, token?: string): Promise<unkno
 
 test('bus.P16 two clients at once at every door, each by its name, and none as the door', async () => {
   const { url } = open;
-  const before = (await callersOf(url, 'teller::who')).length;
-  const told = await Promise.all([
+  const before = (await callersOf(url, 'tester::who')).length;
+  const reported = await Promise.all([
     askMcp(url, 'claude-code'),
     askMcp(url, 'cursor'),
     post(url, 'who', {}, { 'User-Agent': 'curl/8.5.0' }),
@@ -71,7 +71,7 @@ test('bus.P16 two clients at once at every door, each by its name, and none as t
     askBus(url, 'alice'),
     askBus(url, 'bob'),
   ]);
-  const [claude, cursor, curl, requests, alice, bob] = told.map(({ principal }) => principal);
+  const [claude, cursor, curl, requests, alice, bob] = reported.map(({ principal }) => principal);
   expect([claude, cursor].map((one) => [one?.kind, one?.client])).toEqual([
     ['local', { name: 'claude-code', version: '1.2' }],
     ['local', { name: 'cursor', version: '1.2' }],
@@ -88,21 +88,21 @@ test('bus.P16 two clients at once at every door, each by its name, and none as t
   expect(requests?.label).toBe('python-requests (http)');
   expect([alice?.kind, alice?.label, bob?.kind, bob?.label]).toEqual(['local', 'alice', 'local', 'bob']);
 
-  const listed = (await callersOf(url, 'teller::who')).slice(before);
-  expect(new Set(listed.map(String))).toEqual(new Set(told.map(({ principal }) => `local,${principal!.label}`)));
+  const listed = (await callersOf(url, 'tester::who')).slice(before);
+  expect(new Set(listed.map(String))).toEqual(new Set(reported.map(({ principal }) => `local,${principal!.label}`)));
 });
 
 describe('with tokens', () => {
   test('bus.P16 lists and handlers name the token, whatever the client calls itself', async () => {
     const { url } = closed;
-    const told = await Promise.all(
+    const reported = await Promise.all(
       (['ci', 'lab'] as const).flatMap((name) => [
         askMcp(url, 'claude-code', bearer(name)),
         post(url, 'who', {}, { ...bearer(name), 'User-Agent': 'curl/8' }),
         askBus(url, 'alice', TOKENS[name]),
       ]),
     );
-    const shown = told.map(({ principal }) => `${principal?.kind} ${principal?.id} ${principal?.label}`);
+    const shown = reported.map(({ principal }) => `${principal?.kind} ${principal?.id} ${principal?.label}`);
     expect(shown.map((line) => line.replaceAll(/#\d+/g, '#n'))).toEqual(
       ['ci', 'lab'].flatMap((name) => [
         `token token:${name}#n claude-code #n (${name})`,
@@ -110,15 +110,15 @@ describe('with tokens', () => {
         `token token:${name} alice (${name})`,
       ]),
     );
-    const kinds = (await callersOf(url, 'teller::who', TOKENS.ci)).map((row) => (row as string[])[0]);
+    const kinds = (await callersOf(url, 'tester::who', TOKENS.ci)).map((row) => (row as string[])[0]);
     expect(new Set(kinds)).toEqual(new Set(['token']));
   });
 
   test('an MCP session is open only to the caller that began it', async () => {
     const mine = await mcpClient(closed.url, { name: 'mine', version: '1' }, bearer('ci'));
     const other = await mcpClient(closed.url, { name: 'other', version: '1' }, bearer('lab'));
-    expect(await other.call('teller_who', {}, { headers: { 'mcp-session-id': mine.session } })).toMatch(/^404 /);
-    expect(JSON.parse(await mine.call('teller_who'))).toMatchObject({ principal: { client: { name: 'mine' } } });
+    expect(await other.call('tester_who', {}, { headers: { 'mcp-session-id': mine.session } })).toMatch(/^404 /);
+    expect(JSON.parse(await mine.call('tester_who'))).toMatchObject({ principal: { client: { name: 'mine' } } });
   });
 });
 
@@ -127,24 +127,24 @@ describe.each([
   ['on a socket', 'far'],
 ])('a worker %s', (_, namespace) => {
   const query = namespace === undefined ? '' : `?namespace=${namespace}`;
-  const ask = (more: object) => ({ id: 'teller::ask', namespace, payload: { id: 'teller::who', namespace, ...more } });
+  const ask = (more: object) => ({ id: 'tester::ask', namespace, payload: { id: 'tester::who', namespace, ...more } });
 
   test('bus.P16 makes calls as its caller, each with the principal and its parent call', async () => {
-    const told = await post(open.url, `ask${query}`, ask({}), { 'User-Agent': 'curl/8.5.0' });
-    expect(told.principal).toMatchObject({ id: 'local:http', kind: 'local', label: 'curl (http)' });
+    const reported = await post(open.url, `ask${query}`, ask({}), { 'User-Agent': 'curl/8.5.0' });
+    expect(reported.principal).toMatchObject({ id: 'local:http', kind: 'local', label: 'curl (http)' });
 
     const bus = await connect(open.url, { name: 'watcher' });
     const { ended } = (await bus.call('engine::calls::list')) as { ended: { id: string; via: string | null }[] };
     bus.close();
     const [outer, middle, inner] = ended.slice(-3).toReversed();
     expect([outer?.via, middle?.via, inner?.via]).toEqual([null, outer?.id, middle?.id]);
-    expect(told.via).toBe(middle?.id);
+    expect(reported.via).toBe(middle?.id);
   });
 
   test('hands on the trace and the metadata', async () => {
     const bus = await connect(open.url, { name: 'tracer' });
     const options = { namespace, metadata: { tenant: 'acme' }, traceparent: '00-trace', baggage: 'user=1' };
-    expect(await bus.call('teller::ask', ask({}), options)).toMatchObject({
+    expect(await bus.call('tester::ask', ask({}), options)).toMatchObject({
       metadata: { tenant: 'acme' },
       traceparent: '00-trace',
       baggage: 'user=1',
@@ -156,7 +156,7 @@ describe.each([
 
 test('a program in this process is the operator, and a worker that calls by itself is a worker', async () => {
   const bus = await connect(open.engine.dialer(), { name: 'workcell:program' });
-  expect(await bus.call('teller::who')).toMatchObject({ principal: { kind: 'operator', label: 'workcell:program' } });
+  expect(await bus.call('tester::who')).toMatchObject({ principal: { kind: 'operator', label: 'workcell:program' } });
   bus.close();
-  expect(await far.call('teller::who')).toMatchObject({ principal: { kind: 'worker', label: 'far' } });
+  expect(await far.call('tester::who')).toMatchObject({ principal: { kind: 'worker', label: 'far' } });
 });

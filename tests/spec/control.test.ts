@@ -4,7 +4,8 @@ import { WebSocket } from 'ws';
 import { z } from 'zod';
 
 import { connect, type Connection } from '#client';
-import { CallError, type LogFields } from '#contract';
+import { CallError, silentLog, type LogFields } from '#contract';
+import { Engine, startServer } from '#engine';
 import { startEngine, type TestEngine } from '#testing';
 import { worker } from './test-worker.ts';
 
@@ -106,7 +107,7 @@ test('mcp.P13 a cancelled call ends for its caller and in its worker, with the c
   ).toEqual(['cancel']);
 });
 
-test('mcp.P13 calls of a paused caller wait, those of others go on, and start in their order when it is resumed', async () => {
+test('mcp.P13 calls of a paused caller wait while those of others run, and start in their order when it is resumed', async () => {
   await agent.call('digger::dig', { at: 'first' });
   const { id } = await caller();
   await ask('engine::callers::pause', { id });
@@ -155,7 +156,7 @@ test('mcp.P13 a waiting call ends with its caller, its timeout, its cancellation
   expect(actions).toEqual(['pause', 'cancel', 'stop', 'resume']);
 });
 
-test('mcp.P13 no other caller may stop, pause or cancel, or read the lines of calls', async () => {
+test('mcp.P13 no other caller may stop, pause or cancel, or read the request lines of calls', async () => {
   const stay = agent.call('digger::stay', { at: 'secret place' }).catch(() => {});
   await expect.poll(async () => (await calls()).running.map(({ line }) => line)).toEqual(['secret place']);
   const { id } = await caller();
@@ -172,4 +173,39 @@ test('mcp.P13 no other caller may stop, pause or cancel, or read the lines of ca
   expect((await calls()).running).toHaveLength(1);
   await ask('engine::callers::stop', { id });
   await stay;
+});
+
+test('mcp.P13 a call that was approved and then waits for its paused caller is not asked about again', async () => {
+  const engine = new Engine({ access: { askTimeoutMs: 60_000, decide: () => ({ verdict: 'ask', rule: 'asks: 1' }) } });
+  const access = { hasTokens: false, local: 'asks', lookUp: () => ({ problem: 'none' }) };
+  const rules = { host: '127.0.0.1', port: 0, operatorKey: 'key', access, log: silentLog };
+  const server = await startServer(engine, rules);
+  const provider = await connect(engine.dialer(), { name: 'digger' });
+  provider.serve({ def: digger, context: {} });
+  const asking = await connect(server.url, { name: 'asking' });
+  const person = await connect(server.url, { name: 'person', token: 'key' });
+  const list = async <Row>(id: string, key: string) => ((await person.call(id)) as Record<string, Row[]>)[key]!;
+  const asked = () => list<{ id: string }>('engine::approvals::list', 'approvals');
+
+  try {
+    const call = asking.call('digger::dig', { at: 'approved' });
+    call.catch(() => {});
+    await expect.poll(asked).toHaveLength(1);
+    const knownCaller = async () => {
+      const callers = await list<KnownCaller>('engine::callers::list', 'callers');
+      return callers.find(({ label }) => label === 'asking')!;
+    };
+    const { id } = await knownCaller();
+    await person.call('engine::callers::pause', { id });
+    await person.call('engine::approvals::answer', { id: (await asked())[0]!.id, answer: 'approve' });
+    await expect.poll(async () => (await knownCaller()).waiting).toBe(1);
+    expect(dug).toEqual([]);
+    await person.call('engine::callers::pause', { id, on: false });
+    expect(await asked()).toEqual([]);
+    expect(await call).toBe('done');
+    expect(dug).toEqual(['approved']);
+  } finally {
+    for (const connection of [asking, person, provider]) connection.close();
+    await server.close();
+  }
 });

@@ -113,10 +113,12 @@ test('selectors, volumes and secrets of the pods name what is there', () => {
   expect(readdirSync(FOLDER)).toEqual(expect.arrayContaining(resources));
 });
 
-test('the guide shows the units that are there', () => {
-  const guide = readFileSync(join(ROOT, 'docs/guides/fleet.md'), 'utf8');
+test('the guides show the units that are there', () => {
+  const guides = ['fleet', 'operations']
+    .map((name) => readFileSync(join(ROOT, `docs/guides/${name}.md`), 'utf8'))
+    .join();
   for (const name of readdirSync(join(ROOT, 'deploy/systemd'))) {
-    expect(guide).toContain(`\`\`\`ini\n${readFileSync(join(ROOT, 'deploy/systemd', name), 'utf8')}\`\`\``);
+    expect(guides).toContain(`\`\`\`ini\n${readFileSync(join(ROOT, 'deploy/systemd', name), 'utf8')}\`\`\``);
   }
 });
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { connect, type Connection } from '#client';
 import { silentLog, type CallEvent } from '#contract';
-import { teller, withEnoughTime } from '#testing';
+import { tester, withEnoughTime } from '#testing';
 import { startWorkcell, type RunningWorkcell } from '../../src/assembly/workcell.ts';
 import { runCli } from '../../src/testing/cli.ts';
 import { httpTransport, openClient, revisions } from '../e2e/support/mcp.ts';
@@ -22,10 +22,10 @@ let near: Connection;
 beforeAll(async () => {
   cell = await startWorkcell({
     ...{ host: '127.0.0.1', port: 0, log: silentLog },
-    entries: [{ def: teller, config: {} }],
+    entries: [{ def: tester, config: {} }],
   });
   far = await connect(cell.url, { name: 'far', namespace: 'far' });
-  far.serve({ def: teller, context: {} });
+  far.serve({ def: tester, context: {} });
   near = await connect(cell.engine.dialer(), { name: 'near' });
   await far.call('engine::workers::list');
 });
@@ -39,13 +39,13 @@ describe.each(['default', 'far'])('bus.P20 a worker in namespace %s', (namespace
   test('on the bus: each event in order, then the answer', async () => {
     const heard: CallEvent[] = [];
     const options = { namespace, onEvent: (event: CallEvent) => heard.push(event) };
-    expect(await near.call('teller::count', { to: 3 }, options)).toEqual({ counted: 3 });
+    expect(await near.call('tester::count', { to: 3 }, options)).toEqual({ counted: 3 });
     expect(heard).toEqual(COUNTED);
   });
 
   test('as an async iterable, with the result beside it', async () => {
     const client = await connect(cell.url, { name: 'iterating' });
-    const stream = client.stream('teller::count', { to: 3 }, { namespace });
+    const stream = client.stream('tester::count', { to: 3 }, { namespace });
     const heard = [];
     for await (const event of stream) heard.push(event);
     expect(heard).toEqual(COUNTED);
@@ -68,28 +68,31 @@ describe.each(['default', 'far'])('bus.P20 a worker in namespace %s', (namespace
   });
 });
 
-test.each(Object.entries(revisions))('over MCP as progress, to two clients each their own (%s)', async (_, mode) => {
-  const count = async (to: number, everyMs: number) => {
-    await using client = await openClient(httpTransport(cell.url.replace('ws', 'http')), mode);
-    const heard: { progress: number; message?: string }[] = [];
-    const call = { name: 'teller_count', arguments: { to, everyMs } };
-    await client.callTool(call, { onprogress: (progress) => heard.push(progress) });
-    expect(heard.map(({ progress }) => progress)).toEqual(
-      heard.map(({ progress }) => progress).toSorted((a, b) => a - b),
-    );
-    return heard.map(({ message }) => message);
-  };
-  const both = (everyMs: number) => Promise.all([count(2, everyMs), count(3, everyMs)]);
-  // A line that follows another too soon is not sent, and on a busy machine one may be late.
-  const heard = await withEnoughTime([300, 2000], both, (seen) => seen.flat().length === 5);
-  expect(heard).toEqual([
-    ['at 1', 'at 2'],
-    ['at 1', 'at 2', 'at 3'],
-  ]);
-});
+test.each(Object.entries(revisions))(
+  'two MCP clients each get the events of their own call, as progress (%s)',
+  async (_, mode) => {
+    const count = async (to: number, everyMs: number) => {
+      await using client = await openClient(httpTransport(cell.url.replace('ws', 'http')), mode);
+      const heard: { progress: number; message?: string }[] = [];
+      const call = { name: 'tester_count', arguments: { to, everyMs } };
+      await client.callTool(call, { onprogress: (progress) => heard.push(progress) });
+      expect(heard.map(({ progress }) => progress)).toEqual(
+        heard.map(({ progress }) => progress).toSorted((a, b) => a - b),
+      );
+      return heard.map(({ message }) => message);
+    };
+    const both = (everyMs: number) => Promise.all([count(2, everyMs), count(3, everyMs)]);
+    // A line that follows another too soon is not sent, and on a busy machine one may be late.
+    const heard = await withEnoughTime([300, 2000], both, (seen) => seen.flat().length === 5);
+    expect(heard).toEqual([
+      ['at 1', 'at 2'],
+      ['at 1', 'at 2', 'at 3'],
+    ]);
+  },
+);
 
 test('workcell call --events prints each as a line of JSON on standard error', async () => {
-  const args = ['call', 'teller::count', 'to=3', '--events', '--url', cell.url];
+  const args = ['call', 'tester::count', 'to=3', '--events', '--url', cell.url];
   const { stdout, stderr, code } = await runCli(args);
   expect({ code, reply: JSON.parse(stdout) }).toEqual({ code: 0, reply: { counted: 3 } });
   expect(
@@ -103,13 +106,13 @@ test('workcell call --events prints each as a line of JSON on standard error', a
 
 test('a call that reports nothing is reported as running', async () => {
   const heard: CallEvent[] = [];
-  await near.call('teller::count', { to: 1, everyMs: 3_000 }, { onEvent: (event) => heard.push(event) });
+  await near.call('tester::count', { to: 1, everyMs: 3_000 }, { onEvent: (event) => heard.push(event) });
   expect(heard[0]).toEqual({ type: 'running', elapsed_ms: expect.any(Number) });
   expect(heard.at(-1)).toEqual(COUNTED[0]);
 });
 
 test('leaving the loop cancels the call', async () => {
-  for await (const event of near.stream('teller::count', { to: 1_000, everyMs: 5 })) {
+  for await (const event of near.stream('tester::count', { to: 1_000, everyMs: 5 })) {
     expect(event).toEqual(COUNTED[0]);
     break;
   }
@@ -128,11 +131,11 @@ test('a disconnect cancels the call', async () => {
   await expect.poll(() => runningCounts(near)).toEqual([]);
 });
 
-test('who hangs up before the first event gives the call up, however early', async () => {
+test('a caller that hangs up before the first event cancels the call, however early', async () => {
   const { hostname, port } = new URL(cell.url);
   const body = JSON.stringify({ to: 1, everyMs: 60_000 });
   const head = [
-    ...['POST /functions/teller/count HTTP/1.1', `Host: ${hostname}:${port}`, 'Accept: text/event-stream'],
+    ...['POST /functions/tester/count HTTP/1.1', `Host: ${hostname}:${port}`, 'Accept: text/event-stream'],
     ...['Content-Type: application/json', `Content-Length: ${body.length}`, '', body],
   ];
   for (const waitMs of [0, 0, 0, 1, 2, 5, 20, 100]) {
@@ -158,7 +161,7 @@ test('a server that closes ends the streams of its callers', async () => {
 describe('frames', () => {
   test('bus.P20 a caller that did not ask gets the answer and nothing else', async () => {
     using peer = await Peer.dial(cell.url);
-    const { result } = await peer.call('teller::count', { to: 3 });
+    const { result } = await peer.call('tester::count', { to: 3 });
     expect(result).toEqual({ counted: 3 });
     await peer.settled();
     expect(peer.frames).toEqual([]);
@@ -166,7 +169,7 @@ describe('frames', () => {
 
   test('a caller that asks gets them numbered, under the id of its call, whatever that is', async () => {
     using peer = await Peer.dial(cell.url);
-    await peer.call('teller::count', { to: 2 }, { invocation_id: 'mine', namespace: 'far', wants_events: true });
+    await peer.call('tester::count', { to: 2 }, { invocation_id: 'mine', namespace: 'far', wants_events: true });
     expect(peer.frames.map(({ type, invocation_id, seq }) => [type, invocation_id, seq])).toEqual([
       ['invocationevent', 'mine', 1],
       ['invocationevent', 'mine', 2],
@@ -188,7 +191,7 @@ test('watching: what changed is reported until the caller leaves, and without ev
   const watching = near.stream('engine::watch');
   const heard = watching[Symbol.asyncIterator]();
   const next = heard.next();
-  await near.call('teller::who');
+  await near.call('tester::who');
   expect((await next).value).toEqual({ type: 'changed', what: expect.arrayContaining(['calls']) });
   await heard.return!();
   await expect(watching.result).rejects.toMatchObject({ code: 'CANCELLED' });
@@ -199,11 +202,11 @@ test('watching: what changed is reported until the caller leaves, and without ev
 
 async function runningCounts(bus: Connection): Promise<unknown[]> {
   const { running } = (await bus.call('engine::calls::list')) as { running: { function_id: string }[] };
-  return running.filter(({ function_id }) => function_id === 'teller::count');
+  return running.filter(({ function_id }) => function_id === 'tester::count');
 }
 
 function urlOf(namespace: string): string {
-  return `${cell.url.replace('ws', 'http')}/functions/teller/count?namespace=${namespace}`;
+  return `${cell.url.replace('ws', 'http')}/functions/tester/count?namespace=${namespace}`;
 }
 
 function init(body: object, accept: string) {

@@ -29,15 +29,15 @@ describe.skipIf(whyNot !== undefined)(`a guest${whyNot === undefined ? '' : ` ($
     return start(makeBackend(cache.root), { image, cpus: 1, memoryMb: 256, diskMb: 64 });
   };
 
-  test('a tree that is removed in part is reported by what is gone', async () => {
+  test('a partly removed tree is reported as the entries that were removed', async () => {
     await using machine = await startMachine();
     // The directory itself is a mount, so it stays.
     await machine.sh('mkdir /dev/shm/d; touch /dev/shm/d/f');
-    const told: Change[] = [];
-    const scope = { signal: AbortSignal.timeout(60_000), noteChange: (change: Change) => void told.push(change) };
+    const found: Change[] = [];
+    const scope = { signal: AbortSignal.timeout(60_000), noteChange: (change: Change) => void found.push(change) };
     await expect(machine.fileSystem.rm('/dev/shm', { recursive: true }, scope)).rejects.toThrow(HostError);
     expect((await machine.sh('ls -A /dev/shm')).stdout).toBe('');
-    expect(told).toEqual([
+    expect(found).toEqual([
       { path: '/dev/shm/d', kind: 'deleted', is_directory: true },
       { path: '/dev/shm/d/f', kind: 'deleted' },
     ]);

@@ -94,7 +94,7 @@ test('live.D1 shell.P22 a line comes through a WebSocket of a channel before the
   await once(output!, 'close');
 });
 
-test('live.D14 a client that reconnects with Last-Event-ID goes on where it stopped', async () => {
+test('live.D14 a client that reconnects with Last-Event-ID continues where it stopped', async () => {
   const job_id = await start('while read -r x; do echo "line $x"; done');
   let text = '';
   let lastId: string | undefined;
@@ -130,7 +130,7 @@ test('live.D14 an event without an offset has no id that a client could send as 
   expect(ids.filter((id) => id !== undefined)).toEqual([]);
 });
 
-test('live.D14 a function without `since` is called as ever', async () => {
+test('live.D14 Last-Event-ID is ignored for a function without `since`', async () => {
   const response = await fetch(`${http()}/functions/shell/exec`, {
     method: 'POST',
     headers: { Accept: 'text/event-stream', 'Last-Event-ID': '4' },

@@ -33,7 +33,7 @@ beforeEach(async () => {
   running = await startEngine();
   serving = await connect(running.url, { name: 'digger' });
   serving.serve({ def: digger, context: {} });
-  bus = await connect(running.url, { name: 'someone' });
+  bus = await connect(running.url, { name: 'caller-1' });
   await expect.poll(() => bus.call('engine::functions::list').then(JSON.stringify)).toContain('digger::stay');
 });
 afterEach(async () => {
@@ -58,11 +58,11 @@ test('mcp.P5 lists caller, function, duration and outcome, without what the engi
   const listed = await list();
   const row = {
     id: expect.any(String),
-    caller: 'someone',
-    caller_id: expect.stringMatching(/^local:.* someone$/),
+    caller: 'caller-1',
+    caller_id: expect.stringMatching(/^local:.* caller-1$/),
     line: null,
     changed: null,
-    principal: { id: expect.stringMatching(/^local:/), kind: 'local', client: { name: 'someone', version: '' } },
+    principal: { id: expect.stringMatching(/^local:/), kind: 'local', client: { name: 'caller-1', version: '' } },
     via: null,
     node: null,
     namespace: 'default',
@@ -114,7 +114,7 @@ test('mcp.P5 a call that runs is listed as such until it ends', async () => {
   expect([ended.map(({ code }) => code), left]).toEqual([[null], []]);
 });
 
-test('a call that its caller gave up, and one whose worker left, say so', async () => {
+test('a call that its caller cancelled, and one whose worker left, say so', async () => {
   const control = new AbortController();
   const givenUp = bus.call('digger::stay', {}, { signal: control.signal }).catch(() => {});
   await expect.poll(async () => (await list()).running.length).toBe(1);

@@ -1,7 +1,9 @@
 /** Jobs of shell in a sandbox, with both workers on one engine: shell::kill ends the processes in the guest. */
+import { setTimeout as delay } from 'node:timers/promises';
+
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { makePrincipal, parseConfig, silentLog } from '#contract';
+import { makePrincipal, parseConfig, silentLog, type CallEvent } from '#contract';
 import {
   CASE_PATIENCE_MS,
   IMAGE_PATIENCE_MS,
@@ -39,10 +41,12 @@ describe.skipIf(whyNot !== undefined)(`jobs in a sandbox${whyNot === undefined ?
     await dir?.[Symbol.asyncDispose]();
   });
 
-  const start = async (script: string) => {
-    const payload = { command: 'sh', args: ['-c', script], target: { kind: 'sandbox', sandbox_id } };
-    return (await cell.call<{ job_id: string }>('shell::exec_bg', payload)).job_id;
-  };
+  const inSandbox = (script: string) => ({
+    ...{ command: 'sh', args: ['-c', script], target: { kind: 'sandbox', sandbox_id } },
+  });
+  const start = async (script: string) =>
+    (await cell.call<{ job_id: string }>('shell::exec_bg', inSandbox(script))).job_id;
+  const touch = (path: string) => cell.call('sandbox::exec', { sandbox_id, cmd: 'touch', args: [path] });
   /** Number of guest processes that have the word in their command line. */
   const living = async (word: string) => {
     const pattern = `[${word[0]}]${word.slice(1)}`;
@@ -73,6 +77,68 @@ describe.skipIf(whyNot !== undefined)(`jobs in a sandbox${whyNot === undefined ?
     expect([await living('4712'), await living('4713')]).toEqual([0, 1]);
     expect(await cell.call('shell::status', { job_id: kept })).toMatchObject({ job: { status: 'running' } });
     await cell.call('shell::kill', { job_id: kept });
+  });
+
+  test('live.D1 output of a command in a sandbox reaches a watcher while it runs, and the answer is the same', async () => {
+    // The command ends only because its first line arrived while it ran.
+    const heard: string[] = [];
+    const onEvent = ({ stream, text }: CallEvent) => {
+      heard.push(`${stream as string}: ${text as string}`);
+      if (text === 'one\n') void touch('/tmp/go');
+    };
+    const script = inSandbox('echo one; until [ -e /tmp/go ]; do sleep 0.05; done; echo two >&2');
+    expect(await cell.call('shell::exec', script, { onEvent })).toMatchObject({
+      ...{ exit_code: 0, timed_out: false, stdout: 'one\n', stderr: 'two\n' },
+    });
+    expect(heard).toEqual(['stdout: one\n', 'stderr: two\n']);
+
+    const flood = inSandbox(`head -c 3000000 /dev/zero | tr '\\0' x; echo end >&2`);
+    const [plain, watched] = [
+      await cell.call('shell::exec', flood),
+      await cell.call('shell::exec', flood, { onEvent: () => {} }),
+    ];
+    expect({ ...watched, duration_ms: 0 }).toEqual({ ...plain, duration_ms: 0 });
+  });
+
+  test('live.D1 a slow reader gets all output of a command in a sandbox, without gaps', async () => {
+    const caller = await cell.connect('reader');
+    const { reader, writer } = await caller.createChannel();
+    const items = await caller.openReader(reader);
+    const reply = cell.call('shell::exec', { ...inSandbox('seq 1500000; echo end >&2'), output: writer });
+    await delay(500);
+    const read = { out: [] as Uint8Array[], err: [] as string[] };
+    for await (const item of items) {
+      if (typeof item === 'string') read.err.push(item);
+      else read.out.push(Buffer.from(item));
+    }
+    const lines = Buffer.concat(read.out).toString().trimEnd().split('\n');
+    expect(lines.length).toBe(1_500_000);
+    expect(lines.findIndex((line, index) => Number(line) !== index + 1)).toBe(-1);
+    expect(read.err.map((item) => Buffer.from(JSON.parse(item).base64, 'base64').toString()).join('')).toBe('end\n');
+    expect(await reply).toMatchObject({ exit_code: 0, streamed: true, stdout_truncated: true });
+  });
+
+  test('live.D1 the last output of a job in a sandbox has no gaps', async () => {
+    const job_id = await start('seq 1500000; echo over');
+    let [since, text] = [0, ''];
+    for (;;) {
+      const page = { job_id, since, until: { exit: true }, wait_ms: 60_000 };
+      const read = await cell.call<{ next: number; text: string; done: boolean }>('shell::output', page);
+      since = read.next;
+      text = `${text}${read.text}`.slice(-100_000);
+      if (read.done) break;
+    }
+    const lines = text.trimEnd().split('\n');
+    expect(lines.pop()).toBe('over');
+    expect(lines.slice(1).map(Number)).toEqual(lines.slice(1).map((_, index) => 1_500_000 - lines.length + 2 + index));
+  });
+
+  test('live.D1 output of a job in a sandbox is read while it runs', async () => {
+    const job_id = await start('echo begun; until [ -e /tmp/on ]; do sleep 0.05; done; echo over');
+    const until = (pattern: string) => ({ job_id, until: { pattern }, wait_ms: 20_000 });
+    expect(await cell.call('shell::output', until('begun'))).toMatchObject({ status: 'running', text: 'begun\n' });
+    await touch('/tmp/on');
+    expect(await cell.call('shell::output', until('over'))).toMatchObject({ text: 'begun\nover\n' });
   });
 
   test('a token that is removed takes its sandboxes with it, and its jobs in those of others', async () => {

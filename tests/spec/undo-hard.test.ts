@@ -14,6 +14,7 @@ import {
 import { expect, test } from 'vitest';
 
 import { shippedCell } from '#contract';
+import { NOBODY_UID } from '#testing/basics';
 import { Journal } from '../../src/host/journal/journal.ts';
 import { shareJournal } from '../../src/host/journal/shared-journal.ts';
 import { UndoCase } from './undo-support.ts';
@@ -145,15 +146,15 @@ test('a record of a second server does not get the number of a record that the f
 test('large before-images are evicted soon, not after hundreds of records', async () => {
   await using given = await UndoCase.of({ a: '' });
   const journal = { ...shippedCell.journal, max_bytes: 1_000_000 };
-  const { giveUp } = shareJournal(given.root, { state_dir: given.dir.path('state'), journal })!;
+  const { release } = shareJournal(given.root, { state_dir: given.dir.path('state'), journal })!;
   given.cell = { ...given.cell, journal };
   const bytes = async () => (await given.records()).reduce((sum, record) => sum + record.bytes, 0);
   // The first record of a server is checked anyway, so twice.
   for (let round = 0; round < 2; round++) {
     for (let write = 0; write < 20; write++) await given.write('a', `${round} ${write}`.padEnd(100_000));
-    await expect.poll(bytes, { timeout: 10_000 }).toBeLessThanOrEqual(1_000_000);
+    await expect.poll(bytes).toBeLessThanOrEqual(1_000_000);
   }
-  giveUp();
+  release();
 });
 
 test('a damaged list of steps does not keep the server from starting', async () => {
@@ -167,7 +168,7 @@ test('a damaged list of steps does not keep the server from starting', async () 
   writeFileSync(`${prepared}/.hidden`, 'x');
   const shared = shareJournal(given.root, { state_dir: given.dir.path('state'), journal: shippedCell.journal })!;
   await shared.recovered;
-  shared.giveUp();
+  shared.release();
   await given.undo();
   expect(read(given, 'a')).toBe('0');
 });
@@ -219,16 +220,14 @@ test('a copy over a directory refuses a name that is not UTF-8, and leaves nothi
   expect(readdirSync(given.path('over'))).toEqual(['b']);
 });
 
-const NOBODY = 65534;
-
 test.skipIf(!canMount)('an ordinary user undoes the delete of a directory that it may not write to', async () => {
   await using given = await UndoCase.of({ 'd/sub/x': 'x' });
   // It cannot rename the directory either, which is copied then.
   given.precisionNs = 1_000_000n;
   for (const path of ['d/sub', 'd']) chmodSync(given.path(path), 0o555);
-  execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, given.dir.root]);
+  execFileSync('chown', ['-R', `${NOBODY_UID}:${NOBODY_UID}`, given.dir.root]);
   const before = given.tree();
-  process.seteuid!(NOBODY);
+  process.seteuid!(NOBODY_UID);
   try {
     await given.call('coder::delete-file', { paths: ['d'], recursive: true });
     expect(existsSync(given.path('d'))).toBe(false);
@@ -275,13 +274,13 @@ test('undo.B12 the lines of the log count: records without before-images are evi
   await using given = await UndoCase.of({ f: '' });
   const journal = { ...shippedCell.journal, max_bytes: 50_000 };
   given.cell = { ...given.cell, journal };
-  const { giveUp } = shareJournal(given.root, { state_dir: given.dir.path('state'), journal })!;
+  const { release } = shareJournal(given.root, { state_dir: given.dir.path('state'), journal })!;
   const modes = Array.from({ length: 200 }, (_, at) => (at % 2 === 0 ? '0600' : '0644'));
   for (const mode of modes) await given.call('shell::fs::chmod', { path: 'f', mode });
   const [store] = readdirSync(given.dir.path('state/journal'));
   const size = () => statSync(given.dir.path(`state/journal/${store}/log`)).size;
   expect(size()).toBeGreaterThan(50_000);
-  await expect.poll(size, { timeout: 10_000 }).toBeLessThanOrEqual(50_000);
+  await expect.poll(size).toBeLessThanOrEqual(50_000);
   expect((await given.records()).length).toBeGreaterThan(10);
-  giveUp();
+  release();
 });

@@ -18,7 +18,7 @@ export interface Undone {
 }
 
 export interface As {
-  who?: string;
+  caller?: string;
   turn?: string;
 }
 
@@ -48,7 +48,7 @@ export class UndoCase {
   }
 
   /** Calls a function. Paths are relative to the workspace for every worker. */
-  async call(id: string, payload: Record<string, unknown>, { who, turn }: As = {}): Promise<unknown> {
+  async call(id: string, payload: Record<string, unknown>, { caller, turn }: As = {}): Promise<unknown> {
     const [worker] = id.split('::');
     const config = {
       coder: { base_path: this.root },
@@ -56,7 +56,8 @@ export class UndoCase {
       shell: { fs: { host_root: this.root } },
     }[worker!];
     const sent = worker === 'shell' ? absolute(payload, this.root) : payload;
-    const principal: Caller | undefined = who === undefined ? undefined : { id: who, kind: 'token', label: who };
+    const principal: Caller | undefined =
+      caller === undefined ? undefined : { id: caller, kind: 'token', label: caller };
     const metadata = turn === undefined ? undefined : { turn_id: turn };
     const fn = functions.find((one) => one.id === id)!;
     const result = (await run(fn, sent, { ...config }, { cell: this.cell, call: { principal, metadata } })) as {

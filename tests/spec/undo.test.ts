@@ -1,4 +1,4 @@
-/** coder::undo over every file function: the cases B1 to B7, B14, B15, B18 of the specification of undo. */
+/** coder::undo over every file function: cases of undo in docs/cases.md. */
 import { execFileSync } from 'node:child_process';
 import {
   existsSync,
@@ -166,7 +166,7 @@ test.each(ACTIONS)('no function writes in place: %s', async (_, id, payload) => 
   for (const { at, content } of kept) expect(readFileSync(given.dir.path(`kept/${at}`), 'utf8')).toBe(content);
 });
 
-/** B10: a directory on another device than the tests, where hard links fail. */
+/** undo.B10: a directory on another device than the tests, where hard links fail. */
 function otherDevice(): string | undefined {
   const place = '/dev/shm';
   if (!existsSync(place)) return undefined;
@@ -244,7 +244,7 @@ test('undo keeps a created file that another program changed, and a created dire
 test('a rename is undone only if the old path is free', async () => {
   await using given = await UndoCase.of({ a: 'a' });
   await given.call('shell::fs::mv', { src: 'a', dst: 'b' });
-  writeFileSync(given.path('a'), 'somebody');
+  writeFileSync(given.path('a'), 'another');
   await expect(given.undo()).rejects.toMatchObject({ code: 'C223', extra: { conflicts: [{ path: 'a' }] } });
 });
 
@@ -289,20 +289,20 @@ test('undo.B6 undo.B7 coder.P21 undo does not touch ignored or untracked files a
 
 test('undo.B14 coder.P21 a caller undoes its own records, also by turn; anyone: true undoes those of others', async () => {
   await using given = await UndoCase.of({ a: 'a', b: 'b', c: 'c' });
-  await given.write('a', 'by anna', { who: 'anna', turn: 't1' });
-  await given.write('b', 'by ben', { who: 'ben', turn: 't1' });
-  await given.write('c', 'by anna', { who: 'anna', turn: 't1' });
+  await given.write('a', 'by anna', { caller: 'anna', turn: 't1' });
+  await given.write('b', 'by ben', { caller: 'ben', turn: 't1' });
+  await given.write('c', 'by anna', { caller: 'anna', turn: 't1' });
   const texts = () => ['a', 'b', 'c'].map((name) => readFileSync(given.path(name), 'utf8'));
-  await given.undo({ turn_id: 't1' }, { who: 'anna' });
+  await given.undo({ turn_id: 't1' }, { caller: 'anna' });
   expect(texts()).toEqual(['a', 'by ben', 'c']);
-  await expect(given.undo({}, { who: 'anna' })).rejects.toMatchObject({ code: 'C224' });
-  await given.undo({ anyone: true }, { who: 'anna' });
+  await expect(given.undo({}, { caller: 'anna' })).rejects.toMatchObject({ code: 'C224' });
+  await given.undo({ anyone: true }, { caller: 'anna' });
   expect(texts()).toEqual(['a', 'b', 'c']);
 });
 
 test('undo.B14 coder.P21 a record of another caller is undone by its number only with anyone: true, and its redo is theirs', async () => {
   await using given = await UndoCase.of({ a: 'a' });
-  const [anna, ben] = [{ who: 'anna' }, { who: 'ben' }];
+  const [anna, ben] = [{ caller: 'anna' }, { caller: 'ben' }];
   await given.write('a', 'by anna', anna);
   const foreign = {
     code: 'C224',
@@ -389,9 +389,9 @@ test('a redone record can be undone again by steps and by label', async () => {
 
 test('checkpoints lists caller, turn, function and files, newest first', async () => {
   await using given = await UndoCase.of({ a: 'abc' });
-  await given.write('a', 'b', { who: 'anna', turn: 't' });
+  await given.write('a', 'b', { caller: 'anna', turn: 't' });
   await given.call('coder::checkpoint', { label: 'here' });
-  const { redo_seq } = await given.undo({ seq: 1, anyone: true }, { who: 'ben' });
+  const { redo_seq } = await given.undo({ seq: 1, anyone: true }, { caller: 'ben' });
   expect(await given.call('coder::checkpoints', { paths: ['a'] })).toMatchObject({
     truncated: false,
     seq: redo_seq,
@@ -464,7 +464,7 @@ test('undo.B11 a move of a file of 2 GB, and the delete of a directory with one,
 test('undo.B12 coder.P24 the oldest records are evicted first, until the journal is within its limits', async () => {
   await using given = await UndoCase.of({ a: 'x'.repeat(1000) });
   const journal = { ...shippedCell.journal, max_bytes: 20_000, max_records: 60 };
-  const { journal: kept, giveUp } = shareJournal(given.root, { state_dir: given.dir.path('state'), journal })!;
+  const { journal: kept, release } = shareJournal(given.root, { state_dir: given.dir.path('state'), journal })!;
   given.cell = { ...given.cell, journal };
   for (let i = 0; i < 40; i++) await given.write('a', `${i}`.padEnd(1000));
   await kept.evict();
@@ -481,14 +481,14 @@ test('undo.B12 coder.P24 the oldest records are evicted first, until the journal
   await kept.evict();
   expect((await given.records()).length).toBeLessThanOrEqual(54);
   expect((await given.records()).map(({ label }) => label)).toContain('kept longest');
-  giveUp();
+  release();
 });
 
 test('undo.B12 a removed directory larger than the journal is evicted first, a file is not kept, and the rest stays', async () => {
   await using given = await UndoCase.of({ a: 'a', 'd/large': 'x'.repeat(30_000), large: 'x'.repeat(30_000) });
   const journal = { ...shippedCell.journal, max_bytes: 20_000 };
   given.cell = { ...given.cell, journal };
-  const { journal: kept, giveUp } = shareJournal(given.root, { state_dir: given.dir.path('state'), journal })!;
+  const { journal: kept, release } = shareJournal(given.root, { state_dir: given.dir.path('state'), journal })!;
   await given.write('a', 'b');
   await given.call('coder::delete-file', { paths: ['d'], recursive: true });
   expect(await given.call('shell::fs::rm', { path: 'large' })).toMatchObject({ note: expect.anything() as unknown });
@@ -500,14 +500,14 @@ test('undo.B12 a removed directory larger than the journal is evicted first, a f
   await expect(given.undo({ seq: 2 })).rejects.toMatchObject({ code: 'C227' });
   await given.undo({ seq: 1 });
   expect(readFileSync(given.path('a'), 'utf8')).toBe('a');
-  giveUp();
+  release();
 });
 
 test('undo.B12 records and checkpoints older than max_age_days are evicted, newer ones are not', async () => {
   await using given = await UndoCase.of({ a: 'a' });
   const journal = { ...shippedCell.journal, max_age_days: 3 };
   given.cell = { ...given.cell, journal };
-  const { journal: kept, giveUp } = shareJournal(given.root, { state_dir: given.dir.path('state'), journal })!;
+  const { journal: kept, release } = shareJournal(given.root, { state_dir: given.dir.path('state'), journal })!;
   const daysAgo = (days: number) => vi.setSystemTime(Date.now() - days * 86_400_000);
   vi.useFakeTimers({ toFake: ['Date'] });
   try {
@@ -528,7 +528,7 @@ test('undo.B12 records and checkpoints older than max_age_days are evicted, newe
   await expect(given.undo({ seq: 2 })).rejects.toMatchObject({ code: 'C227' });
   await given.undo({ steps: 2 });
   expect(readFileSync(given.path('a'), 'utf8')).toBe('old');
-  giveUp();
+  release();
 });
 
 test('max_records: 0 switches the journal off', async () => {

@@ -11,7 +11,7 @@ export async function measure(call, { bytes, calls, inFlight }) {
       const sent = performance.now();
       const { text } = await call(request);
       latencies.push(performance.now() - sent);
-      if (text.length !== request.text.length) throw new Error('the answer is no echo');
+      if (text.length !== request.text.length) throw new Error('the answer is not an echo');
     }
   };
 

@@ -1,8 +1,8 @@
 /**
  * The rungs side by side: what a new machine costs on each that this host has.
  *
- * The goals are what prototypes reached on this class of host, times 1.3. What KVM or HVF would give is not measured where
- * they do not work: a rung that does not probe has no row.
+ * The goals are what prototypes reached on this class of host, times 1.3. What KVM or HVF would give is not measured
+ * where they do not work: a rung that does not probe has no row.
  */
 import { setTimeout as passed } from 'node:timers/promises';
 
@@ -13,10 +13,10 @@ import { AgentClient, gvisorBackend, imagesHere, namespacesBackend, QemuBackend,
 const { signal } = new AbortController();
 const SIZE = { cpus: 1, memoryMb: 512, diskMb: 1024 };
 
-/** A pool refills after it gave one out; nobody is timed meanwhile. */
+/** A pool refills after it gave one out; no call is timed meanwhile. */
 const REFILL_MS = 1500;
 
-const PROTOTYPES_MS = { clone: 80, told: 101, pool: 2, gvisor: 176 };
+const PROTOTYPES_MS = { clone: 80, personalized: 101, pool: 2, gvisor: 176 };
 const FACTOR = 1.3;
 
 export async function measureRungs(harness, root) {
@@ -82,7 +82,7 @@ async function compareMaking(harness, rungs, shape) {
     harness.bar({ id, goal: `${what} ≤ ${formatMs(goalMs)}`, measured: formatMs(median), met: median <= goalMs });
   };
   bar('S6', 'a copy on qemu+tcg', 'qemu+tcg', PROTOTYPES_MS.clone);
-  bar('S7', 'personalized', 'qemu+tcg, personalized', PROTOTYPES_MS.told);
+  bar('S7', 'personalized', 'qemu+tcg, personalized', PROTOTYPES_MS.personalized);
   bar('S8', 'from the pool', 'qemu+tcg, from the pool', PROTOTYPES_MS.pool);
   bar('S9', 'a sandbox of gVisor', 'gvisor', PROTOTYPES_MS.gvisor);
 }

@@ -1,4 +1,4 @@
-/** Changes that are open, and what they did so far. */
+/** Open changes with their edits so far. */
 
 export interface OpenChange {
   change: string;
@@ -13,7 +13,7 @@ export interface OpenChange {
   is_over_limit: boolean;
 }
 
-export interface ChangedFile {
+export interface DiffFile {
   path: string;
   kind: string;
   from?: string;
@@ -30,7 +30,7 @@ export interface ChangedFile {
 export interface ChangeDiff {
   summary: Record<string, number>;
   deleted: string[];
-  files: ChangedFile[];
+  files: DiffFile[];
   trees: { path: string; files: number; bytes: number }[];
   left_out: { path: string; why: string }[];
   git: { repo: string; objects: number; refs: { name: string; from: string | null; to: string | null }[] }[];
@@ -48,6 +48,6 @@ export interface ChangeDiff {
 export const OPEN_PREFIX = 'open:';
 
 /** Lines of a unified diff without its header. */
-export function diffLines({ unified = '' }: ChangedFile): string[] {
+export function diffLines({ unified = '' }: DiffFile): string[] {
   return unified.replace(/\n$/, '').split('\n').slice(2);
 }

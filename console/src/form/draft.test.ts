@@ -48,7 +48,7 @@ test.each<[string, unknown]>([
   expect(payloadOf(field, draftOf(field, payload))).toEqual({ value: payload, problems: [] });
 });
 
-test('an empty form sends what must be given and nothing else', () => {
+test('an empty form sends the required fields and nothing else', () => {
   expect(payloadOf(field, emptyDraft(field))).toEqual({ value: { path: '' }, problems: [] });
 });
 
@@ -68,12 +68,12 @@ test('missing fields are reported with their path', () => {
   expect(payloadOf(list, items).problems).toEqual([{ path: '[1]', text: 'needs a value' }]);
 });
 
-test('a field named like something that every object has is empty until it is given', () => {
+test('a field named like a property of Object.prototype is empty until it is set', () => {
   const named = fieldsOf({ type: 'object', properties: { constructor: { type: 'integer' }, ['__proto__']: {} } });
   expect(payloadOf(named, draftOf(named, {}))).toEqual({ value: {}, problems: [] });
 });
 
-test('an optional object counts once something in it was typed', () => {
+test('an optional object is validated once one of its fields has text', () => {
   const touched = withMember(emptyDraft(field), 'options', {
     kind: 'object',
     members: { depth: { kind: 'leaf', text: 'deep' } },

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { fieldsOf, type JsonSchema } from './fields.ts';
+import type { JsonSchema } from '../loose-json.ts';
+import { fieldsOf } from './fields.ts';
 
 const only = (property: JsonSchema, root: JsonSchema = {}) => {
   const field = fieldsOf({ type: 'object', properties: { x: property }, ...root });
@@ -25,7 +26,7 @@ test.each<[string, JsonSchema, unknown]>([
   expect(only(schema)).toEqual(field);
 });
 
-test('a reference is followed, and the words beside it win', () => {
+test('a $ref is resolved, and keywords beside it override it', () => {
   const schema = {
     type: 'object',
     properties: {
@@ -60,13 +61,13 @@ test('a union of tagged objects offers its tags', () => {
   expect(field.kind === 'variant' && field.options.map(({ label }) => label)).toEqual(['insert', 'remove']);
 });
 
-test('a tag that has no text of its own is offered as JSON', () => {
+test('a tag that cannot be converted to a string is labelled as JSON', () => {
   const tag = { toString: 1, valueOf: 1 };
   const field = only({ oneOf: [{ type: 'object', properties: { tag: { const: tag } } }, { type: 'string' }] });
   expect(field).toMatchObject({ options: [{ label: '{"toString":1,"valueOf":1}' }, { label: 'text' }] });
 });
 
-test('a schema that holds itself ends in raw JSON', () => {
+test('a recursive schema ends in a raw JSON field', () => {
   const node = { type: 'object', properties: { next: { $ref: '#/$defs/Node' } } };
   const text = JSON.stringify(fieldsOf({ ...node, $defs: { Node: node } }));
   expect(text).toContain('{"kind":"json"}');
@@ -80,7 +81,7 @@ test.each<[string, JsonSchema]>([
   expect(fieldsOf({ ...schema, $defs: { A: schema } })).toEqual({ kind: 'json' });
 });
 
-test('a schema that refers to itself often makes no more fields than people fill in', () => {
+test('a schema with many references to itself makes a bounded number of fields', () => {
   const properties = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`x${at}`, { $ref: '#/$defs/A' }]));
   const schema = { type: 'object', properties };
   expect(JSON.stringify(fieldsOf({ ...schema, $defs: { A: schema } })).length).toBeLessThan(1_000_000);

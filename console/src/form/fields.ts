@@ -4,9 +4,7 @@
  * Any worker may publish any schema. An unsupported or deeply nested part becomes a field for raw JSON, so
  * that everything can be called.
  */
-import { isObject } from '../loose-json.ts';
-
-export type JsonSchema = Record<string, unknown>;
+import { isObject, type JsonSchema } from '../loose-json.ts';
 
 export type Field =
   | { kind: 'text'; isLong: boolean }
@@ -39,7 +37,7 @@ export function fieldsOf(schema: JsonSchema | undefined): Field {
   return toField(schema, { root: schema, depth: 0, name: '', made: { fields: 0 } });
 }
 
-interface Place {
+interface FieldContext {
   root: JsonSchema;
   depth: number;
   name: string;
@@ -47,18 +45,18 @@ interface Place {
   made: { fields: number };
 }
 
-function toField(given: JsonSchema, place: Place): Field {
-  const schema = resolve(given, place.root);
-  place.made.fields += 1;
-  if (place.depth > MAX_DEPTH || place.made.fields > MAX_FIELDS) return { kind: 'json' };
+function toField(given: JsonSchema, context: FieldContext): Field {
+  const schema = resolve(given, context.root);
+  context.made.fields += 1;
+  if (context.depth > MAX_DEPTH || context.made.fields > MAX_FIELDS) return { kind: 'json' };
   if (Array.isArray(schema.enum)) return { kind: 'choice', values: schema.enum.filter((value) => value !== null) };
   if ('const' in schema) return { kind: 'choice', values: [schema.const] };
 
   const union = schema.anyOf ?? schema.oneOf;
-  if (Array.isArray(union)) return toVariant(union as JsonSchema[], place);
+  if (Array.isArray(union)) return toVariant(union as JsonSchema[], context);
   switch (typeOf(schema)) {
     case 'string':
-      return { kind: 'text', isLong: LONG_NAMES.test(place.name) };
+      return { kind: 'text', isLong: LONG_NAMES.test(context.name) };
     case 'integer':
       return { kind: 'number', isInteger: true };
     case 'number':
@@ -66,30 +64,30 @@ function toField(given: JsonSchema, place: Place): Field {
     case 'boolean':
       return { kind: 'boolean' };
     case 'array':
-      return toList(schema, place);
+      return toList(schema, context);
     case 'object':
-      return toObject(schema, place);
+      return toObject(schema, context);
     default:
       return { kind: 'json' };
   }
 }
 
-function toList(schema: JsonSchema, place: Place): Field {
+function toList(schema: JsonSchema, context: FieldContext): Field {
   if (!isObject(schema.items)) return { kind: 'json' };
-  return { kind: 'list', item: toField(schema.items, { ...place, depth: place.depth + 1 }) };
+  return { kind: 'list', item: toField(schema.items, { ...context, depth: context.depth + 1 }) };
 }
 
-function toObject(schema: JsonSchema, place: Place): Field {
+function toObject(schema: JsonSchema, context: FieldContext): Field {
   const properties = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>);
   // A map: the caller chooses its keys.
   if (properties.length === 0 && isObject(schema.additionalProperties)) return { kind: 'json' };
 
   const required = Array.isArray(schema.required) ? schema.required : [];
   const members = properties.map(([name, property]): Member => {
-    const { description, default: fallback } = resolve(property, place.root);
+    const { description, default: fallback } = resolve(property, context.root);
     return {
       name,
-      field: toField(property, { ...place, depth: place.depth + 1, name }),
+      field: toField(property, { ...context, depth: context.depth + 1, name }),
       isRequired: required.includes(name),
       ...(typeof description === 'string' && { description }),
       ...(fallback != null && fallback !== '' && { fallback: JSON.stringify(fallback) }),
@@ -98,12 +96,12 @@ function toObject(schema: JsonSchema, place: Place): Field {
   return { kind: 'object', members: members.toSorted((a, b) => Number(b.isRequired) - Number(a.isRequired)) };
 }
 
-function toVariant(union: JsonSchema[], place: Place): Field {
-  const schemas = union.map((one) => resolve(one, place.root)).filter((one) => one.type !== 'null');
+function toVariant(union: JsonSchema[], context: FieldContext): Field {
+  const schemas = union.map((one) => resolve(one, context.root)).filter((one) => one.type !== 'null');
   const [only] = schemas;
-  if (only && schemas.length === 1) return toField(only, place);
+  if (only && schemas.length === 1) return toField(only, context);
 
-  const fields = schemas.map((one) => toField(one, { ...place, depth: place.depth + 1 }));
+  const fields = schemas.map((one) => toField(one, { ...context, depth: context.depth + 1 }));
   if (fields.every((field) => field.kind === 'choice')) {
     return { kind: 'choice', values: fields.flatMap((field) => (field.kind === 'choice' ? field.values : [])) };
   }

@@ -99,7 +99,7 @@ test('live.D19 both streams, what was lost and the end, with the offset of the n
   expect(asked).toEqual([{ since: 0, input: true }]);
 });
 
-test('live.D19 after a break it attaches where it stopped, and its history stays the first', async () => {
+test('live.D19 after a broken channel it attaches at the next offset and reports the history once', async () => {
   await follow();
   reader().bring(bytes('12345'));
   const old = reader();
@@ -112,7 +112,7 @@ test('live.D19 after a break it attaches where it stopped, and its history stays
   expect(shown).toEqual(['history to 0', 'stdout 12345', 'stdout 6']);
 });
 
-test('live.D19 failures that pass are tried again, others are final', async () => {
+test('live.D19 retries on temporary errors and fails on others', async () => {
   const codes = ['connection_lost', 'S224', 'S220'];
   answer = () => {
     throw new CallFailure({ code: codes.shift()!, message: 'x' });
@@ -123,7 +123,7 @@ test('live.D19 failures that pass are tried again, others are final', async () =
   expect(asked).toHaveLength(3);
 });
 
-test('live.D19 a job without input is followed without, and takes none', async () => {
+test('live.D19 a job without stdin is attached without input, and send() returns false', async () => {
   answer = ({ input }) => {
     if (input) throw new CallFailure({ code: 'S221', message: 'no input' });
     return attached(false);
@@ -133,12 +133,12 @@ test('live.D19 a job without input is followed without, and takes none', async (
   expect(follower.send(bytes('x'))).toBe(false);
 });
 
-test('live.D20 the way for answers is open before the first output is read', async () => {
+test('live.D20 opens the input channel before the output channel', async () => {
   await follow();
   expect(channels.map(({ end: { direction } }) => direction)).toEqual(['write', 'read']);
 });
 
-test('live.D20 input goes out in pieces, and is refused whole while the program does not read', async () => {
+test('live.D20 input is sent in 64 KiB pieces, and refused while the send buffer is full', async () => {
   await follow();
   expect(follower.send(new Uint8Array(150_000))).toBe(true);
   expect(writer().sent.map(({ length }) => length)).toEqual([65_536, 65_536, 18_928]);
@@ -149,7 +149,7 @@ test('live.D20 input goes out in pieces, and is refused whole while the program 
   expect(follower.send(bytes('x'))).toBe(false);
 });
 
-test('live.D19 a view that is behind leaves the channel, and comes back for the rest', async () => {
+test('live.D19 a slow view closes the channel and attaches again at its offset', async () => {
   isSlow = true;
   await follow();
   const piece = new Uint8Array(2 ** 20);

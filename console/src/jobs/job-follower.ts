@@ -1,8 +1,8 @@
 /**
  * Follows one job through the channels of its `attach` function: output to a view, input from it.
  *
- * Every byte has an offset. After a break, and when the view was behind, it attaches again where it stopped, so the view
- * gets each byte once, or the number of bytes that the ring of the job had dropped by then.
+ * Every byte has an offset. After a break, and when the view was behind, it attaches again where it stopped, so the
+ * view gets each byte once, or the number of bytes that the ring of the job had dropped by then.
  */
 import { CallFailure, type ChannelEnd } from '../bus.ts';
 
@@ -16,7 +16,7 @@ export interface Attached {
   next: number;
 }
 
-/** What the follower needs of the page's connection. */
+/** Methods of the page's connection that the follower uses. */
 export interface JobLine {
   attach(request: { since: number; input: boolean }): Promise<Attached>;
   open(end: ChannelEnd): WebSocket;
@@ -24,7 +24,7 @@ export interface JobLine {
 
 /** Shows output. */
 export interface OutputView {
-  /** Called once, before any output: what comes before this offset was printed before the page attached. */
+  /** Called once, before any output: bytes before this offset were printed before the page attached. */
   begin(historyEnd: number): void;
   /** `done` is called when the view has processed the bytes, so that the follower knows how far it is behind. */
   write(stream: Stream, bytes: Uint8Array, done: () => void): void;
@@ -75,7 +75,7 @@ export class JobFollower {
   #isBegun = false;
   #isOver = false;
   /** True while detached because the view is behind. */
-  #isHeld = false;
+  #isDetached = false;
   #retry: ReturnType<typeof setTimeout> | undefined;
 
   constructor({ line, view, onState }: { line: JobLine; view: OutputView; onState: (state: FollowState) => void }) {
@@ -90,7 +90,7 @@ export class JobFollower {
     return this.#next;
   }
 
-  /** False when the program has not taken what was sent before, or nothing is attached: the bytes are dropped. */
+  /** False when the program has not read the earlier input, or nothing is attached: the bytes are dropped. */
   send(bytes: Uint8Array<ArrayBuffer>): boolean {
     const writer = this.#openWriter();
     if (!writer || writer.bufferedAmount + bytes.length > UNSENT_BYTES) return false;
@@ -180,13 +180,13 @@ export class JobFollower {
     this.#behindBytes += bytes.length;
     this.#view.write(stream, bytes, () => {
       this.#behindBytes -= bytes.length;
-      if (this.#isHeld && this.#behindBytes < CAUGHT_UP_BYTES) {
-        this.#isHeld = false;
+      if (this.#isDetached && this.#behindBytes < CAUGHT_UP_BYTES) {
+        this.#isDetached = false;
         if (!this.#isOver) void this.#attach();
       }
     });
     if (this.#behindBytes > BEHIND_BYTES) {
-      this.#isHeld = true;
+      this.#isDetached = true;
       this.#leave();
     }
   }

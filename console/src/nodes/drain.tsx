@@ -2,11 +2,11 @@
 import { useState } from 'preact/hooks';
 
 import { CallFailure } from '../bus.ts';
+import { loadNodes, type NodeRow } from '../live/nodes.ts';
 import { Ask } from '../parts/ask.tsx';
 import { FailureCard } from '../parts/failure-card.tsx';
 import { KeyForm } from '../parts/key-form.tsx';
 import { call, giveToken } from '../session.ts';
-import { loadNodes, type NodeRow } from '../live/nodes.ts';
 
 const WANTS_KEY = 'operator_only';
 
@@ -39,7 +39,7 @@ export function Drain({ node: { name, state } }: { node: NodeRow }) {
         ) : (
           <Ask
             label="Drain"
-            title="It takes no new sandboxes; those that live there go on"
+            title="It takes no new sandboxes; those that live there continue"
             question={`Drain ${name}? It takes no new sandboxes.`}
             confirm="Drain it"
             onYes={() => set(false)}

@@ -1,9 +1,9 @@
 /** Recent calls as bars in lanes: concurrency, duration and outcome. */
 import { useState } from 'preact/hooks';
 
+import { lanesOf } from '../call-lanes.ts';
 import type { ShownCall } from '../call-log.ts';
 import { duration } from '../format.ts';
-import { lanesOf } from '../call-lanes.ts';
 
 const SPANS = [
   { label: '10 s', ms: 10_000 },

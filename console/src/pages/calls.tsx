@@ -1,4 +1,4 @@
-/** Calls as they happen: caller, function, what it was about, outcome and duration. */
+/** Calls as they happen: caller, function, subject, outcome and duration. */
 import { useMemo, useState } from 'preact/hooks';
 
 import { figuresOf, filterCalls, groupByCaller, perSecond, type ShownCall } from '../call-log.ts';
@@ -54,7 +54,7 @@ export function CallsPage() {
         <Box label="this console’s own" isOn={isOwnShown} onFlip={setOwnShown} />
         <Box label="keep payloads" isOn={keepsContents.value} onFlip={(isOn) => (keepsContents.value = isOn)} />
         <button type="button" aria-pressed={isFrozen.value} title="The list is frozen; calls continue" onClick={freeze}>
-          {isFrozen.value ? 'Go on' : 'Hold the list'}
+          {isFrozen.value ? 'Resume' : 'Hold the list'}
         </button>
         <CallFigures calls={shown} />
         <Strip calls={shown} />

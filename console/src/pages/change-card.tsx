@@ -84,8 +84,7 @@ function Way({ record, step }: { record: ChangeRecord; step: Step }) {
     return (
       <p class="note">
         It cannot be undone: the former content of {skipped} of {count} files was not kept, as with files over{' '}
-        <code>journal.max_image_bytes</code>.
-        {skipped < count && ' The function coder::undo with `paths` undoes the others.'}
+        <code>journal.max_image_bytes</code>.{skipped < count && ' To undo the others, call undo with their `paths`.'}
       </p>
     );
   }

@@ -1,9 +1,9 @@
 /** One file of a change's diff. */
-import { diffLines, type ChangedFile } from '../changes/open-change.ts';
+import { diffLines, type DiffFile } from '../changes/open-change.ts';
 import { bytes } from '../format.ts';
 import { Badge } from './layout.tsx';
 
-export function ChangedFileRow({ file }: { file: ChangedFile }) {
+export function ChangedFileRow({ file }: { file: DiffFile }) {
   const { path, kind, from, old_mode, new_mode, new_target, binary, too_large, size } = file;
   const facts = [
     from !== undefined && `from ${from}`,

@@ -50,7 +50,7 @@ const TAMPERINGS: [string, (lines: string[]) => string[], string][] = [
   ['the end cut off', (lines) => lines.slice(0, 2), '2 records are missing at the end'],
   ['all cut off', () => [], '4 records are missing at the end'],
   ['the first cut off', (lines) => lines.slice(1), 'line 1: out of order'],
-  ['a line that is no record', (lines) => [...lines, '{"seq":5}'], 'line 5: not a record'],
+  ['a line that is not a record', (lines) => [...lines, '{"seq":5}'], 'line 5: not a record'],
   [
     'a hash replaced',
     (lines) => lines.map((line) => line.replace(/"hash":"[0-9a-f]{64}"}$/, `"hash":"${'a'.repeat(64)}"}`)),
@@ -64,7 +64,7 @@ test.each(TAMPERINGS)('tampering is found: %s', async (_, change, fault) => {
   expect((await verifyChain(folder)).fault).toContain(fault);
 });
 
-test('a cut end is still found after a server went on with the log', async () => {
+test('a truncated log is still detected after a server has appended to it', async () => {
   const dir = stateDir();
   const folder = logOf(4, dir);
   edit(folder, (lines) => lines.slice(0, 2));
@@ -72,13 +72,13 @@ test('a cut end is still found after a server went on with the log', async () =>
   expect((await verifyChain(folder)).fault).toBe('current.jsonl line 3: out of order');
 });
 
-test('without its head a log is not trusted', async () => {
+test('a log without its head file does not verify', async () => {
   const folder = logOf(2);
   rmSync(join(folder, 'head'));
   expect((await verifyChain(folder)).fault).toContain('head is missing');
 });
 
-test('a record that a killed server wrote past its head is gone on with, a torn one is found', async () => {
+test('appends after a record that a killed server wrote past its head; reports a torn record', async () => {
   const dir = stateDir();
   const folder = logOf(3, dir);
   const head = join(folder, 'head');
@@ -92,7 +92,7 @@ test('a record that a killed server wrote past its head is gone on with, a torn 
   expect((await verifyChain(folder)).fault).toContain('line 6');
 });
 
-test('many records that a killed server wrote past its head are gone on with', async () => {
+test('appends after many records that a killed server wrote past its head', async () => {
   const dir = stateDir();
   const folder = logOf(3, dir);
   const head = readFileSync(join(folder, 'head'));
@@ -116,7 +116,7 @@ test('the records of a turn are written at its end, and the last ones when the s
   await expect(verifyChain(log.folder)).resolves.toEqual({ records: 3 });
 });
 
-test('full files are closed, the oldest go, and what is left verifies', async () => {
+test('full files are rotated, the oldest deleted, and the rest verifies', async () => {
   const folder = logOf(50, stateDir(), { maxBytes: 2_000, keep: 2 });
   expect(readdirSync(folder).filter((name) => /^\d+\.jsonl$/.test(name))).toHaveLength(2);
   const { records, fault } = await verifyChain(folder);
@@ -126,7 +126,7 @@ test('full files are closed, the oldest go, and what is left verifies', async ()
   expect((await verifyChain(folder)).fault).toContain('line 1: out of order');
 });
 
-test('two servers at once have a chain each', async () => {
+test('two servers at once write separate chains', async () => {
   const dir = stateDir();
   const one = AuditLog.open(dir, LIMITS);
   const other = AuditLog.open(dir, LIMITS);
@@ -161,7 +161,7 @@ test('arguments show what a call is about and never what a file holds', () => {
   });
 });
 
-test('arguments are bounded', () => {
+test('recorded arguments have a maximum size', () => {
   const mask = new Mask({});
   const deep = { a: { b: { c: { d: { e: 1 } } } } };
   const payload = { args: Array(10_000).fill('x'.repeat(10_000)), deep };

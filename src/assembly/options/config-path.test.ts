@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { tempDir } from '#testing';
 import { defaultConfigPath, findConfigFile } from './config-path.ts';
 
-test('a named file has to be there, the usual one may be', async () => {
+test('a file that is named is used even if missing, the default one only if it exists', async () => {
   await using dir = await tempDir({ 'there/workcell/config.yaml': '' });
   const [there, none] = [{ XDG_CONFIG_HOME: dir.path('there') }, { XDG_CONFIG_HOME: dir.path('none') }];
   expect([
@@ -23,6 +23,6 @@ test.each([
     { WORKCELL_CONFIG: '', XDG_CONFIG_HOME: '' },
     /^\/.+\/\.config\/workcell\/config\.yaml$/,
   ],
-])('the configuration is looked for in %s', (_, env, path) => {
+])('the default path is %s', (_, env, path) => {
   expect(defaultConfigPath(env)).toEqual(typeof path === 'string' ? path : expect.stringMatching(path));
 });

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { isWithinReach, type RunningWorkcell, type WorkerEntry } from '#assembly';
-import { joinCluster, Seat, type Cluster, type ClusterSettings } from '#cluster';
+import { joinCluster, OwnNode, type Cluster, type ClusterSettings } from '#cluster';
 import { ConfigError, type Log } from '#contract';
 import { version } from '#version';
 import { onFleet, sandbox } from '#workers/sandbox';
@@ -10,6 +10,8 @@ import { untilSignal } from '../until-signal.ts';
 
 /** How often a draining node counts its sandboxes. */
 const COUNT_EVERY_MS = 200;
+/** Grace period for answers: the call that ended the last sandbox still runs when the sandbox is gone. */
+const ANSWER_MS = 2_000;
 
 interface NodeOptions {
   /** How long SIGTERM waits for sandboxes to end. */
@@ -29,7 +31,7 @@ const KEPT_APART = {
 } as const;
 
 export class ClusterNode {
-  readonly seat: Seat;
+  readonly ownNode: OwnNode;
   readonly #settings: ClusterSettings;
   readonly #options: NodeOptions;
   readonly #sandboxes: ReturnType<typeof onFleet>;
@@ -38,13 +40,13 @@ export class ClusterNode {
   constructor(settings: ClusterSettings, options: NodeOptions) {
     this.#settings = settings;
     this.#options = options;
-    this.seat = new Seat(settings, version);
-    this.#sandboxes = onFleet(sandbox, this.seat);
+    this.ownNode = new OwnNode(settings, version);
+    this.#sandboxes = onFleet(sandbox, this.ownNode);
   }
 
   /**
-   * The workers as a node runs them: that of sandboxes in the namespace of the node's name, if it is a host, and in its
-   * place one that calls those of all hosts. Throws when they could write a file of this node's connection.
+   * Replaces the sandbox worker: a host serves its own under the node's name, and the default namespace gets one that
+   * forwards calls to all hosts. Throws when a worker could write a file of this node's connection.
    */
   workers(entries: readonly WorkerEntry[]): WorkerEntry[] {
     this.#requireApart(entries);
@@ -60,7 +62,7 @@ export class ClusterNode {
   async join(workcell: RunningWorkcell): Promise<void> {
     const { log } = this.#options;
     try {
-      this.#cluster = await joinCluster(workcell.engine, this.#settings, { log, seat: this.seat });
+      this.#cluster = await joinCluster(workcell.engine, this.#settings, { log, ownNode: this.ownNode });
     } catch (error) {
       await workcell.close();
       throw error;
@@ -78,7 +80,7 @@ export class ClusterNode {
 
   /** SIGTERM first waits for the sandboxes here to end; a second signal cancels the wait. */
   async leave(signal: NodeJS.Signals): Promise<void> {
-    if (signal === 'SIGTERM' && this.seat.sandboxCount > 0) await this.#drain();
+    if (signal === 'SIGTERM' && this.ownNode.sandboxCount > 0) await this.#drain();
     await this.#cluster?.leave();
   }
 
@@ -96,16 +98,19 @@ export class ClusterNode {
   async #drain(): Promise<void> {
     const { drainMs, log } = this.#options;
     this.#cluster?.drain(true);
-    log.info('waits for sandboxes to end', { sandboxes: this.seat.sandboxCount, at_most_s: drainMs / 1_000 });
+    log.info('waits for sandboxes to end', { sandboxes: this.ownNode.sandboxCount, at_most_s: drainMs / 1_000 });
     const ended = new AbortController();
     const { signal } = ended;
     const counted = async () => {
-      while (this.seat.sandboxCount > 0 && !signal.aborted) await sleep(COUNT_EVERY_MS);
+      while (this.ownNode.sandboxCount > 0 && !signal.aborted) await sleep(COUNT_EVERY_MS);
+      const deadline = performance.now() + ANSWER_MS;
+      const isAnswering = () => (this.#cluster?.callsIn ?? 0) > 0 && performance.now() < deadline;
+      while (isAnswering() && !signal.aborted) await sleep(COUNT_EVERY_MS);
     };
     const late = sleep(drainMs, undefined, { signal }).catch(() => {});
     await Promise.race([counted(), late, untilSignal()]);
     ended.abort();
-    const left = this.seat.sandboxCount;
+    const left = this.ownNode.sandboxCount;
     if (left > 0) log.warn('leaves with sandboxes that have not ended', { sandboxes: left });
   }
 }

@@ -47,7 +47,7 @@ const parse = (options: Options, env: NodeJS.ProcessEnv = {}, file?: string) =>
   parseClusterOptions(options, { env, file: file === undefined ? undefined : parseCluster(file, {}) });
 
 describe('how this process joins a cluster', () => {
-  test('by the file alone every key of it counts', async () => {
+  test('uses every key of the file when nothing else is set', async () => {
     expect(await parse({}, {}, FILE)).toEqual(FROM_FILE);
   });
 
@@ -88,7 +88,7 @@ describe('how this process joins a cluster', () => {
     });
   });
 
-  test('a key of the environment or the command line takes the place of the one in the file', async () => {
+  test('credentials from the environment or command line replace those of the file', async () => {
     const keys = async (options: Options, env: NodeJS.ProcessEnv) => {
       const settings = await parse(options, env, FILE);
       return [settings?.credsFile, settings?.nkeyFile];
@@ -100,7 +100,7 @@ describe('how this process joins a cluster', () => {
     expect(await keys({ 'cluster-creds': '/option/creds' }, both)).toEqual(['/option/creds', undefined]);
   });
 
-  test('servers are enough: the rest has its shipped values, and the host name is the node', async () => {
+  test('only servers are required: the rest has defaults, and the node is named after the host', async () => {
     expect(await parse({ cluster: 'nats://a:1' })).toEqual({
       servers: ['nats://a:1'],
       cluster: 'default',

@@ -24,7 +24,7 @@ export const clusterOptions: Record<string, OptionSpec> = {
   label: valueOption('KEY=VALUE', 'A fact about this machine that lists of nodes show; repeatable.', {
     multiple: true,
   }),
-  'drain-timeout': valueOption('SECONDS', 'How long SIGTERM waits for the sandboxes here to end, default 300.'),
+  'drain-timeout': valueOption('SECONDS', 'Seconds that SIGTERM waits for the sandboxes here to end, default 300.'),
   'cluster-creds': valueOption('FILE', 'Credentials file for NATS, default $WORKCELL_CLUSTER_CREDS.'),
   'cluster-nkey': valueOption('FILE', 'File with the nkey seed for NATS, default $WORKCELL_CLUSTER_NKEY.'),
   'cluster-ca': valueOption('FILE', 'Certificate authority of the NATS servers, for tls:// addresses.'),
@@ -61,7 +61,7 @@ export async function parseClusterOptions(
   return parseConfig(ClusterSettingsSchema, withoutAbsent(given), 'cluster');
 }
 
-/** Those of one source: a key of the command line takes the place of both in the environment, and these of both in the file. */
+/** Reads creds and nkey from one source only: command line, else environment, else file. */
 function keysOf(options: CommandInput['options'], env: NodeJS.ProcessEnv, file: ClusterConfig | undefined) {
   const sources = [
     { credsFile: text(options['cluster-creds']), nkeyFile: text(options['cluster-nkey']) },

@@ -17,7 +17,7 @@ const MAX_CONTENT_BYTES = 64 * 2 ** 20;
 
 export const call: Command = {
   name: 'call',
-  summary: 'Call a function and print its reply: as JSON, or as text if the function says how it reads.',
+  summary: 'Call a function and print its reply: as text where the function defines one, else as JSON.',
   usage: '<function-id> [key=value…]',
   details:
     'A value is JSON if it parses, else text. A failed call prints {code, message, …} on standard error and exits 1.\n' +
@@ -25,15 +25,12 @@ export const call: Command = {
     'workcell call <function-id> --help shows the fields of that function.',
   options: {
     json: valueOption('OBJECT', 'The request as JSON; pairs are merged over it.'),
-    'timeout-ms': valueOption('MS', 'How long to wait for the reply.', { default: DEFAULT_TIMEOUT_MS }),
+    'timeout-ms': valueOption('MS', 'Milliseconds to wait for the reply.', { default: DEFAULT_TIMEOUT_MS }),
     events: {
       type: 'boolean',
-      description: 'Print what the call reports while it runs, as JSON lines on standard error.',
+      description: 'Print events of the running call, as JSON lines on standard error.',
     },
-    structured: {
-      type: 'boolean',
-      description: 'Print the reply as JSON also of a function whose reply reads as text.',
-    },
+    structured: { type: 'boolean', description: 'Always print JSON.' },
     namespace: valueOption('NAME', 'Namespace of the function.', { short: 'n' }),
     ...addressOptions,
   },

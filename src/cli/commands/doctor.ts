@@ -40,7 +40,7 @@ export const doctor: Command = {
   details:
     'An isolation rung counts as working when a machine was started on it and answered. Verdicts are\n' +
     'cached, a slow failure for a day: --fresh tries every rung again. Emulation, which may take a minute, is skipped\n' +
-    'where something stronger works and --fresh is not given. The exit code is 0 unless nothing can work.',
+    'where something stronger works and --fresh is not given. The exit code is 1 only if Workcell cannot run at all.',
   options: {
     fresh: { type: 'boolean', description: 'Try every isolation rung again.' },
     config: valueOption('FILE', 'Configuration file, as for start.', { short: 'c' }),

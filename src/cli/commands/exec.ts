@@ -39,7 +39,7 @@ export const exec: Command = {
     cwd: valueOption('DIR', 'Directory to run in, inside fs.host_root.'),
     'timeout-ms': valueOption('MS', 'Kill it after this long; the worker caps it.'),
     env: valueOption('NAME=VALUE', 'Set a variable; may be repeated.', { multiple: true }),
-    stdin: { type: 'boolean', description: 'Pass standard input on, read to its end first.' },
+    stdin: { type: 'boolean', description: 'Read standard input to its end and send it to the command.' },
     sandbox: valueOption('ID', 'Run it in this sandbox instead of on the host.'),
     json: { type: 'boolean', description: 'Print the reply as JSON instead of the output.' },
     ...addressOptions,

@@ -1,8 +1,8 @@
 /**
  * workcell mcp: serves the functions as MCP tools on standard input and output.
  *
- * Without `--url` it runs an engine and its workers inside this process; nothing listens on a port. They are loaded while
- * the client gets its list of tools.
+ * Without `--url` it runs an engine and its workers inside this process; nothing listens on a port. They are loaded
+ * while the client gets its list of tools.
  */
 import { canonicalWorkspace } from '#assembly/options';
 import { makePrincipal } from '#contract';
@@ -36,7 +36,7 @@ export const mcp: Command = {
     'An MCP client starts this itself: give it the command "workcell" with the arguments "mcp --workspace DIR".\n' +
     'A running engine offers the same at http://127.0.0.1:49134/mcp.',
   options: {
-    workspace: valueOption('DIR', 'Directory the workers are fenced into, default the current one.'),
+    workspace: valueOption('DIR', 'Directory the workers are limited to, default the current one.'),
     config: valueOption('FILE', 'Configuration file, as for workcell start.', { short: 'c' }),
     app: valueOption('FILE', 'Only the modules of this app, under its constraints.'),
     ...presetOptions,

@@ -1,4 +1,6 @@
-/** workcell setup: installs what an isolation rung needs, tries it, and fetches the allowed images. */
+/**
+ * workcell setup: installs the packages of an isolation rung, starts a machine on it, and fetches the allowed images.
+ */
 import { didYouMean, silentLog } from '#contract';
 import { BACKENDS, defaultCacheDir, openLadder, worthHaving, type BackendDef, type Isolation } from '#workers/sandbox';
 import { UsageError, valueOption, type Command } from '../command.ts';
@@ -19,14 +21,14 @@ const GOOD: readonly Isolation[] = ['hardware-vm', 'userspace-kernel'];
 
 export const setup: Command = {
   name: 'setup',
-  summary: 'Install what sandboxes need on this host, and try it.',
+  summary: 'Install the packages that sandboxes need on this host, and start a test sandbox.',
   usage: `[${NAMES.join('|')} ...]`,
   details:
     'Without a name it sets up the strongest isolation that this host could have. Packages are installed with apt as root;\n' +
     'otherwise the command to run is printed, and the exit code is 1. The images of image_allowlist are fetched or built.\n' +
     'Installed programs are left alone.',
   options: {
-    'dry-run': { type: 'boolean', description: 'Only print what would be done.' },
+    'dry-run': { type: 'boolean', description: 'Only print the steps.' },
     config: valueOption('FILE', 'Configuration file, as for start.', { short: 'c' }),
   },
   examples: ['workcell setup', 'workcell setup gvisor', 'workcell setup qemu --dry-run'],

@@ -16,14 +16,12 @@ import {
   readApps,
   readConfigFile,
   requireTelemetry,
-  type RunningWorkcell,
   startWorkcell,
   watchConfig,
   withApps,
   type WorkerEntry,
 } from '#assembly';
-import { ConfigError, shippedCell, type CellConfig, type Log } from '#contract';
-import { version } from '#version';
+import { ConfigError, type CellConfig, type Log } from '#contract';
 import { valueOption, type Command, type CommandInput } from '../command.ts';
 import { cellOptions, parseCellOptions } from '../cell-options.ts';
 import type { ClusterNode } from '../cluster/cluster-node.ts';
@@ -32,6 +30,7 @@ import { text } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { listenOptions, parseListenOptions } from '../listen-options.ts';
 import { parsePreset, presetOptions } from '../preset-options.ts';
+import { startupLines } from '../startup-lines.ts';
 import { isLogLevel, terminalLog } from '../terminal-log.ts';
 import { untilSignal } from '../until-signal.ts';
 
@@ -40,10 +39,10 @@ const MOST_PREPARING_MS = 1000;
 
 export const start: Command = {
   name: 'start',
-  summary: 'Start the bus, the workers and the HTTP server, and stay up.',
+  summary: 'Start the bus, the workers and the HTTP server, and run until stopped.',
   details:
-    'Without a configuration file all workers run over the workspace, as the preset says. The modules of the first app replace the\n' +
-    'workers of the same name; those of the others are called with the app’s name as namespace. SIGINT and SIGTERM stop\n' +
+    'Without a configuration file all workers run over the workspace, with the settings of the preset. The modules of the first app replace the\n' +
+    'workers of the same name; modules of later apps are called with the app’s name as namespace. SIGINT and SIGTERM stop\n' +
     'everything and exit 0; a node of a cluster with sandboxes first waits for them to end after SIGTERM.',
   options: {
     config: valueOption(
@@ -51,7 +50,7 @@ export const start: Command = {
       'Configuration file, default $WORKCELL_CONFIG or ~/.config/workcell/config.yaml if there is one.',
       { short: 'c' },
     ),
-    workspace: valueOption('DIR', 'Directory the workers are fenced into, default the current one.'),
+    workspace: valueOption('DIR', 'Directory the workers are limited to, default the current one.'),
     app: valueOption(
       'FILE',
       'App file with modules, actions and constraints; repeatable, the first is the default namespace.',
@@ -76,7 +75,7 @@ export const start: Command = {
   async run({ options }) {
     const log = terminalLog(parseLevel(options));
     const source = await findSource(options);
-    const node = await takeSeat(options, source, log);
+    const node = await openNode(options, source, log);
     const entries = readEntries(source);
     warnOfApps(source, entries, log);
     const { file, workspace = process.cwd(), cell } = source;
@@ -91,7 +90,8 @@ export const start: Command = {
     const stopped = untilSignal();
     await node?.join(workcell);
     await workcell.workers.prepared(MOST_PREPARING_MS);
-    announce(workcell, source, entries, node?.line);
+    const lines = startupLines(workcell, { ...source, entries, cluster: node?.line });
+    process.stdout.write(`${lines.join('\n')}\n`);
 
     const signal = await stopped;
     log.info('stopping', { signal });
@@ -105,7 +105,7 @@ export const start: Command = {
 };
 
 /** Undefined without --cluster: nothing of it is loaded then. */
-async function takeSeat(
+async function openNode(
   options: CommandInput['options'],
   { file, workspace }: Source,
   log: Log,
@@ -187,46 +187,13 @@ function watchSource(source: Source, { entries, apply, guard, log }: Running): {
   return watchConfig(file, log, async () => {
     const changed = readEntries(source);
     if (isWithinReach(file, workspace, changed)) {
-      throw new ConfigError(`it would let agents write ${file}; restart to use it anyway`);
+      throw new ConfigError(`it would let agents write ${file}; move that file, or restart to accept it`);
     }
     // Both are checked before either takes effect.
     const replaceAccess = guard.prepare(readConfigFile(file));
     await apply(changed);
     replaceAccess();
   });
-}
-
-/** People read the block; programs wait for the ready line. */
-function announce(
-  workcell: RunningWorkcell,
-  source: Source,
-  entries: readonly WorkerEntry[],
-  cluster: string | undefined,
-): void {
-  const http = workcell.url.replace(/^ws/, 'http');
-  const lines = [
-    `workcell ${version}`,
-    `  workers    ${workcell.workers.names.join(', ') || 'none: add one with workcell worker add <name>'}`,
-    ...(source.workspace === undefined ? [] : [`  workspace  ${source.workspace}`]),
-    ...(source.preset && !source.preset.isShipped
-      ? [`  preset     ${source.preset.name}: ${source.preset.holds}`]
-      : []),
-    `  protect    ${protectedIn(entries)}`,
-    ...(source.file === undefined ? [] : [`  config     ${source.file}`]),
-    ...source.apps.map((app, at) => `  app        ${app.name}${at === 0 ? ' (default namespace)' : ''}  ${app.file}`),
-    ...(cluster === undefined ? [] : [cluster]),
-    `  console    ${http}/`,
-    `  functions  ${http}/functions`,
-    `  reference  ${http}/docs`,
-    `ready on ${workcell.url}`,
-  ];
-  process.stdout.write(`${lines.join('\n')}\n`);
-}
-
-/** The protected globs of each worker; one list if all have the same. */
-function protectedIn(entries: readonly WorkerEntry[]): string {
-  const lists = entries.map(({ cell = shippedCell }) => cell.protect.join(' ') || 'nothing');
-  return [...new Set(lists)].join('; ');
 }
 
 function parseLevel(options: CommandInput['options']) {

@@ -21,7 +21,7 @@ export const undo: Command = {
     seq: { type: 'string', value: 'N', description: 'Undo exactly this record.' },
     to: { type: 'string', value: 'N|LABEL', description: 'Undo everything after this record or checkpoint.' },
     merge: { type: 'boolean', description: 'Keep later changes of other lines in the same files.' },
-    'dry-run': { type: 'boolean', description: 'Show what would be undone, without changing files.' },
+    'dry-run': { type: 'boolean', description: 'Show the changes to undo, without changing files.' },
     json: { type: 'boolean', description: 'Print the reply as JSON.' },
     ...addressOptions,
   },

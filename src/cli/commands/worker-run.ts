@@ -18,7 +18,7 @@ export const workerRun: Command = {
   usage: '<name>',
   options: {
     config: valueOption('FILE', 'Configuration file with the worker’s block.', { short: 'c' }),
-    workspace: valueOption('DIR', 'Directory the worker is fenced into, default the current one.'),
+    workspace: valueOption('DIR', 'Directory the worker is limited to, default the current one.'),
     ...cellOptions,
     ...addressOptions,
   },

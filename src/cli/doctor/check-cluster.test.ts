@@ -36,7 +36,7 @@ test.each([
   expect(await check(found)).toMatchObject({ status, detail });
 });
 
-test('what a server refuses is a warning with its words', async () => {
+test('a refusal of the server is a warning with its message', async () => {
   const refuse = () => Promise.reject(new ConfigError('the NATS server refuses this node'));
   expect(await checkCluster(SETTINGS, refuse)).toMatchObject({
     status: 'warn',

@@ -18,7 +18,7 @@ async function listen(): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-test('an engine that answers is well', async () => {
+test('an engine that answers is ok', async () => {
   await using engine = await startEngine();
   expect(await checkEngine(engine.url, undefined)).toMatchObject({
     status: 'ok',

@@ -6,7 +6,7 @@ import { checkEdits } from './check-host.ts';
 
 const isLinux = process.platform === 'linux';
 
-test('what an edit keeps, as the file system has it', () => {
+test('reports which attributes an edit keeps on this file system', () => {
   const found = (accessLists: boolean, userAttributes: boolean) => checkEdits({ accessLists, userAttributes });
   expect(found(true, true)).toEqual({
     check: 'edits',
@@ -20,7 +20,7 @@ test('what an edit keeps, as the file system has it', () => {
   expect(found(false, false).detail).toBe('the file system of the workspace has no access lists or user attributes');
 });
 
-test.skipIf(!isLinux)('without the package for it, what an edit loses', () => {
+test.skipIf(!isLinux)('without koffi reports which attributes an edit loses', () => {
   expect(checkEdits(undefined)).toEqual({
     check: 'edits',
     status: 'warn',
@@ -29,8 +29,11 @@ test.skipIf(!isLinux)('without the package for it, what an edit loses', () => {
   });
 });
 
-test.skipIf(!isLinux || !keptAttributes('/'))('the file system is asked, also behind a link', async () => {
-  await using dir = await tempDir({ proc: { symlink: '/proc' } });
-  expect(keptAttributes(dir.root)).toEqual({ accessLists: true, userAttributes: true });
-  expect(keptAttributes(dir.path('proc'))).toEqual({ accessLists: false, userAttributes: false });
-});
+test.skipIf(!isLinux || !keptAttributes('/'))(
+  'checks the file system of the path, also through a symlink',
+  async () => {
+    await using dir = await tempDir({ proc: { symlink: '/proc' } });
+    expect(keptAttributes(dir.root)).toEqual({ accessLists: true, userAttributes: true });
+    expect(keptAttributes(dir.path('proc'))).toEqual({ accessLists: false, userAttributes: false });
+  },
+);

@@ -95,7 +95,7 @@ export async function checkChanges(): Promise<Finding> {
     return { check: 'changes', status: 'off', detail, fix };
   }
   const detail =
-    found.rung === 'overlay'
+    found.mount === 'overlay'
       ? 'a change is a layer over the workspace'
       : 'a change is a layer over the workspace, in which its folders cannot be renamed';
   return { check: 'changes', status: 'ok', detail, fix: '' };
@@ -108,7 +108,7 @@ export async function checkFence(): Promise<Finding> {
     const problem = await probeFence(workspace);
     const [detail = '', fix = ''] = problem === undefined ? [] : splitAt(problem, '; ');
     if (problem !== undefined) return { check: 'fence', status: 'off', detail, fix };
-    return { check: 'fence', status: 'ok', detail: 'commands can be fenced into the workspace', fix: '' };
+    return { check: 'fence', status: 'ok', detail: 'commands can run inside the fence', fix: '' };
   } finally {
     rmSync(workspace, { recursive: true, force: true });
   }

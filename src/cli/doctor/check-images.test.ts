@@ -8,7 +8,7 @@ const { signal } = new AbortController();
 const asked = (outlooks: Record<string, Outlook>) => ({ outlook: async (name: string) => outlooks[name]! });
 const configOf = (...image_allowlist: string[]) => sandbox.config.parse({ image_allowlist });
 
-test('images that are here or can be had are fine', async () => {
+test('images that are cached or can be pulled are ok', async () => {
   const images = asked({ python: { kind: 'here' }, node: { kind: 'registry' } });
   expect(await checkImages(configOf('python', 'node'), signal, images)).toEqual({
     check: 'images',
@@ -18,7 +18,7 @@ test('images that are here or can be had are fine', async () => {
   });
 });
 
-test('an image that an ordinary user cannot get is reported with what is missing', async () => {
+test('an image that an ordinary user cannot build is reported with the missing prerequisites', async () => {
   const missing = ['uidmap', 'a line for eve in /etc/subuid and /etc/subgid'];
   const why = 'no registry gives it, and building it needs uidmap';
   const images = asked({ python: { kind: 'build' }, node: { kind: 'none', why, missing } });
@@ -30,6 +30,6 @@ test('an image that an ordinary user cannot get is reported with what is missing
   });
 });
 
-test('none allowed is a warning', async () => {
+test('an empty image allowlist is a warning', async () => {
   expect(await checkImages(configOf(), signal, asked({}))).toMatchObject({ status: 'warn' });
 });

@@ -1,33 +1,33 @@
 /** What the doctor reports of rungs, and which it does not try; the test decides their answers. */
 import { expect, test } from 'vitest';
 
-import { fakeRung, no, yes, type FakeRung } from '#testing';
+import { fakeBackend, no, yes, type FakeBackend } from '#testing';
 import { sandbox, type Ladder } from '#workers/sandbox';
 import { checkIsolation } from './check-isolation.ts';
 
 const config = sandbox.config.parse({});
 
 /** Probes each rung, as a ladder without a cache. */
-function ladderOf(rungs: FakeRung[], remembered: readonly string[] = []): Ladder {
+function ladderOf(rungs: FakeBackend[], remembered: readonly string[] = []): Ladder {
   const answer = { tookMs: 100, askedAtMs: 0, isRemembered: false };
   return {
     rungs,
-    ask: async (backend: FakeRung) => ({ ...answer, probe: await backend.probe(new AbortController().signal) }),
-    recall: ({ rung }: FakeRung) => (remembered.includes(rung) ? { ...answer, probe: no('slow') } : undefined),
+    ask: async (backend: FakeBackend) => ({ ...answer, probe: await backend.probe(new AbortController().signal) }),
+    recall: ({ rung }: FakeBackend) => (remembered.includes(rung) ? { ...answer, probe: no('slow') } : undefined),
     doubt() {},
     close: async () => {},
   } as unknown as Ladder;
 }
 
-async function check(rungs: FakeRung[], { isFresh = false, remembered = [] as string[], more = {} } = {}) {
+async function check(rungs: FakeBackend[], { isFresh = false, remembered = [] as string[], more = {} } = {}) {
   const { signal } = new AbortController();
   const trying = { signal, isFresh, onTry: () => {} };
   const findings = await checkIsolation({ ...config, ...more }, trying, ladderOf(rungs, remembered));
   return Object.fromEntries(findings.map((finding) => [finding.check, finding]));
 }
 
-const gvisor = () => fakeRung('gvisor', yes);
-const emulation = () => fakeRung('qemu+tcg', yes);
+const gvisor = () => fakeBackend('gvisor', yes);
+const emulation = () => fakeBackend('qemu+tcg', yes);
 
 test('emulation is not tried where something stronger works', async () => {
   const slow = emulation();
@@ -40,8 +40,8 @@ test('emulation is not tried where something stronger works', async () => {
   expect(slow.probes).toBe(0);
 });
 
-test.each<[string, FakeRung[], Parameters<typeof check>[1]]>([
-  ['nothing stronger works', [fakeRung('gvisor', no('missing'))], {}],
+test.each<[string, FakeBackend[], Parameters<typeof check>[1]]>([
+  ['nothing stronger works', [fakeBackend('gvisor', no('missing'))], {}],
   ['--fresh is given', [gvisor()], { isFresh: true }],
   ['it is known already', [gvisor()], { remembered: ['qemu+tcg'] }],
   ['it is what the configuration wants', [gvisor()], { more: { backend: 'qemu' } }],
@@ -58,7 +58,7 @@ test.each([
   ['built from source', 'ok'],
 ])('runsc %s is %s', async (version, status) => {
   const detail = `runsc ${version}, root, limits by cgroup2`;
-  const found = await check([fakeRung('gvisor', { ok: true, detail })]);
+  const found = await check([fakeBackend('gvisor', { ok: true, detail })]);
   expect(found.gvisor?.status).toBe(status);
   if (status === 'warn') expect(found.gvisor?.detail).toContain('its runsc was released on 2022-1');
 });

@@ -2,15 +2,13 @@ import { chmodSync } from 'node:fs';
 
 import { expect, test } from 'vitest';
 
-import { tempDir } from '#testing';
+import { NOBODY_UID, tempDir } from '#testing';
 import { checkCache } from './check-sandbox-host.ts';
-
-const NOBODY = 65_534;
 
 /** Folders of an image may belong to others. Not for root, which can read every folder. */
 function asNobody<T>(work: () => T): T {
   if (process.geteuid!() !== 0) return work();
-  process.seteuid!(NOBODY);
+  process.seteuid!(NOBODY_UID);
   try {
     return work();
   } finally {
@@ -19,7 +17,7 @@ function asNobody<T>(work: () => T): T {
 }
 
 test.skipIf(process.platform === 'win32')(
-  'a folder of the cache that cannot be looked into is passed over',
+  'skips folders and files of the cache that it has no permission to read',
   async () => {
     await using dir = await tempDir({ 'image/closed/secret': 'x'.repeat(100_000), 'image/seen/file': 'x' });
     for (const path of [dir.root, dir.path('image')]) chmodSync(path, 0o755);
@@ -34,7 +32,7 @@ test.skipIf(process.platform === 'win32')(
   },
 );
 
-test('a cache that is not there yet holds nothing', async () => {
+test('a missing cache has size 0', async () => {
   await using dir = await tempDir();
   expect(checkCache(dir.path('not/there')).detail).toMatch(/ holds 0\.0 GB; /);
 });

@@ -1,4 +1,4 @@
-/** Checks what sandboxes need from the host: limits, user namespaces, programs, disk space for images. */
+/** Checks the host for sandboxes: limits, user namespaces, programs, disk space for images. */
 import { execFile } from 'node:child_process';
 import { lstatSync, readdirSync, readFileSync, statfsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -100,17 +100,17 @@ function sizeOf(folder: string): number {
   const seen = new Set<number>();
   let bytes = 0;
   const visit = (path: string) => {
-    const stat = whatIsSeen(() => lstatSync(path));
+    const stat = undefinedIfFails(() => lstatSync(path));
     if (!stat || seen.has(stat.ino)) return;
     seen.add(stat.ino);
     bytes += stat.blocks * 512;
-    if (stat.isDirectory()) for (const name of whatIsSeen(() => readdirSync(path)) ?? []) visit(join(path, name));
+    if (stat.isDirectory()) for (const name of undefinedIfFails(() => readdirSync(path)) ?? []) visit(join(path, name));
   };
   visit(folder);
   return bytes;
 }
 
-function whatIsSeen<T>(look: () => T): T | undefined {
+function undefinedIfFails<T>(look: () => T): T | undefined {
   try {
     return look();
   } catch (error) {

@@ -9,7 +9,7 @@ import { WAIT_MS } from '../command-output.ts';
 const Written = z.object({ bytes_written: z.number() });
 const ReadReply = z.object({ content: ChannelRefSchema, size: z.number() });
 
-export interface PlaceInSandbox {
+export interface SandboxPath {
   sandbox_id: string;
   path: string;
 }
@@ -17,7 +17,7 @@ export interface PlaceInSandbox {
 /** Returns the number of bytes written. */
 export async function sendFile(
   bus: Bus,
-  to: PlaceInSandbox & { mode?: string | undefined; parents?: boolean },
+  to: SandboxPath & { mode?: string | undefined; parents?: boolean },
   source: AsyncIterable<Uint8Array>,
 ): Promise<number> {
   const { writer, reader } = await bus.createChannel();
@@ -27,7 +27,10 @@ export async function sendFile(
   return Written.parse(reply).bytes_written;
 }
 
-/** Reports a broken source to the sandbox, so that half a file is not kept; a broken sink is reported by the call itself. */
+/**
+ * Reports a broken source to the sandbox, so that half a file is not kept; a broken sink is reported by the call
+ * itself.
+ */
 async function send(source: AsyncIterable<Uint8Array>, sink: ChannelWriter): Promise<void> {
   try {
     for await (const chunk of source) await sink.write(chunk);
@@ -42,7 +45,7 @@ async function send(source: AsyncIterable<Uint8Array>, sink: ChannelWriter): Pro
 }
 
 /** Fails on a broken channel, and on one that ended early: engines other than ours end both alike. */
-export async function* fileBytes(bus: Bus, from: PlaceInSandbox): AsyncGenerator<Uint8Array> {
+export async function* fileBytes(bus: Bus, from: SandboxPath): AsyncGenerator<Uint8Array> {
   const { content, size } = ReadReply.parse(await bus.call('sandbox::fs::read', from, { timeoutMs: WAIT_MS }));
   let bytes = 0;
   try {

@@ -35,17 +35,17 @@ test.each([
   ],
   // A name wins over the beginning of an id.
   [['91'], [B]],
-])('%j means %j', async (words, ids) => {
+])('%j selects %j', async (words, ids) => {
   expect(await findSandboxes(busWith(living).bus, words)).toEqual(ids);
 });
 
-test('a whole id is left to the worker, which knows what became of it', async () => {
+test('a whole id is passed on without a lookup: the worker reports how the sandbox ended', async () => {
   const { bus, asked } = busWith([]);
   expect(await findSandboxes(bus, [GONE])).toEqual([GONE]);
   expect(asked).toEqual([]);
 });
 
-test('a word that means several is refused with all of them', async () => {
+test('an ambiguous name or prefix is refused with all matches', async () => {
   await expect(findSandboxes(busWith(living).bus, ['lab', '3f2'])).rejects.toThrow(
     `"3f2" matches 2 sandboxes; give more of the id:\n  ${A}  lab\n  ${B}  91`,
   );
@@ -53,6 +53,6 @@ test('a word that means several is refused with all of them', async () => {
   await expect(findSandboxes(busWith(twins).bus, ['twin'])).rejects.toThrow('"twin" matches 2 sandboxes');
 });
 
-test.each(['', 'none', '3F2A', '%'])('%j means none', async (word) => {
+test.each(['', 'none', '3F2A', '%'])('%j matches no sandbox', async (word) => {
   await expect(findSandboxes(busWith(living).bus, [word])).rejects.toThrow(`no sandbox has the name or id "${word}"`);
 });

@@ -20,8 +20,10 @@ const Output = z.object({
 });
 const ExecReply = Output.extend({ exit_code: z.int().nullish(), killed_by: z.string().optional() });
 
-/** Runs against the engine; a command that timed out is reported with its output, unless the signal caused the failure. */
-export async function tellingFailures(
+/**
+ * Runs against the engine; a command that timed out is reported with its output, unless the signal caused the failure.
+ */
+export async function reportingFailures(
   options: CommandInput['options'],
   work: (bus: Bus) => Promise<number>,
   signal?: AbortSignal,
@@ -30,12 +32,12 @@ export async function tellingFailures(
     return await withEngine(options, work);
   } catch (error) {
     if (!(error instanceof CallError) || error.code !== 'S200' || signal?.aborted) throw error;
-    return tellFailure(error);
+    return reportFailure(error);
   }
 }
 
 /** Prints it in the shape of all failures; returns 124 for a timeout, else `failed`. */
-export function tellFailure({ code, message, extra }: CallError, failed: number = EXIT.failed): number {
+export function reportFailure({ code, message, extra }: CallError, failed: number = EXIT.failed): number {
   if (code === 'S200') printOutput(unprinted(Output.catch({ stdout: '', stderr: '' }).parse(extra)), CUT);
   printFailure({ code, message, help: typeof extra.fix_note === 'string' ? [extra.fix_note] : [] });
   return code === 'S200' ? TIMED_OUT : failed;

@@ -10,7 +10,7 @@ const why = await whyNoSandbox(['python']);
 describe.skipIf(why !== undefined)(`directories${why === undefined ? '' : ` (${why})`}`, () => {
   vi.setConfig({ testTimeout: CASE_PATIENCE_MS, hookTimeout: IMAGE_PATIENCE_MS });
 
-  test('go up and come down with modes and symlinks, and a hostile tar writes nothing outside', async () => {
+  test('upload and download keep modes and symlinks; a hostile tar writes nothing outside', async () => {
     await using dir = await tempDir({ 'up/src/run.sh': 'echo hi\n', 'up/empty/': '', 'up/.hidden': 'h', 'out/': '' });
     chmodSync(dir.path('up/src/run.sh'), 0o750);
     symlinkSync('src/run.sh', dir.path('up/link'));

@@ -15,12 +15,12 @@ import type { Bus } from '#contract';
 import { unpackTree, type UnpackedTree } from '#workers/sandbox';
 import { UsageError } from '../command.ts';
 import { WAIT_MS } from '../command-output.ts';
-import { fileBytes, sendFile, type PlaceInSandbox } from './file-bytes.ts';
+import { fileBytes, sendFile, type SandboxPath } from './file-bytes.ts';
 
 const Ended = z.object({ exit_code: z.int().nullish(), stderr: z.string() });
 
 /** Copies the contents of the local directory into the one in the sandbox, which is created if missing. */
-export async function uploadTree(bus: Bus, local: string, { sandbox_id, path }: PlaceInSandbox): Promise<number> {
+export async function uploadTree(bus: Bus, local: string, { sandbox_id, path }: SandboxPath): Promise<number> {
   return withArchive(bus, sandbox_id, async (archive) => {
     const bytes = await sendFile(bus, { sandbox_id, path: archive, mode: '0644', parents: true }, tarOf(local));
     await inGuest(bus, sandbox_id, 'mkdir -p "$2" && tar -xpof "$1" -C "$2"', [archive, path]);
@@ -28,11 +28,7 @@ export async function uploadTree(bus: Bus, local: string, { sandbox_id, path }: 
   });
 }
 
-export async function downloadTree(
-  bus: Bus,
-  { sandbox_id, path }: PlaceInSandbox,
-  local: string,
-): Promise<UnpackedTree> {
+export async function downloadTree(bus: Bus, { sandbox_id, path }: SandboxPath, local: string): Promise<UnpackedTree> {
   return withArchive(bus, sandbox_id, async (archive) => {
     await inGuest(bus, sandbox_id, 'tar -cf "$1" -C "$2" .', [archive, path]);
     return unpackTree(fileBytes(bus, { sandbox_id, path: archive }), local);

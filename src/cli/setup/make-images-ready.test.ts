@@ -6,7 +6,7 @@ import { makeImagesReady } from './make-images-ready.ts';
 
 const { signal } = new AbortController();
 
-test('setup makes every allowed image ready, and says which cannot be', async () => {
+test('setup prepares every allowed image and reports those that fail', async () => {
   const { manifest, blobs } = ociImage([[{ name: 'bin/sh', content: 'x' }]]);
   await using registry = await startRegistry({ manifests: { 1: manifest }, blobs });
   await using cache = await tempDir({});

@@ -144,7 +144,7 @@ test('cluster.P4 every call has one answer and runs at most once on a wire that 
   );
 });
 
-test('a call that never arrived is sent again, and then runs', () => {
+test('a lost call is sent again and then runs', () => {
   const lossy = new FakeWire({
     fates: ['lost', 1, 1, 1, 1, 1, 1, 1],
     calls: [{ atMs: 10, takesMs: 5, bytes: 100 }],
@@ -154,7 +154,7 @@ test('a call that never arrived is sent again, and then runs', () => {
   expect([lossy.runs.get('0'), lossy.answers.get('0')]).toEqual([1, ['ok']]);
 });
 
-test('a call whose copies all met no listener did not run; one that was heard may have', () => {
+test('a call did not run if no copy found a listener; otherwise it may have run', () => {
   const out = new CallsOut(new ByteBudget(MiB));
   out.begin('x', new Uint8Array(1), 0);
   expect(out.didNotRun('x')).toBe(true);
@@ -166,7 +166,7 @@ test('a call whose copies all met no listener did not run; one that was heard ma
   expect(out.didNotRun('x')).toBe(false);
 });
 
-test('a stopped call is remembered: a late copy does not run, and its caller hears that it is lost', () => {
+test('a late copy of a stopped call does not run, and the call is reported as lost', () => {
   const served = new CallsIn(0);
   expect(served.arrived('a', 'x', 0)).toBe(true);
   served.stopped('a', 10);
@@ -187,7 +187,7 @@ test('results beyond the cap are dropped oldest first, their ids stay', () => {
   expect(served.arrived('a', '0', 1_000)).toBe(false);
 });
 
-test('what is forgotten shortens the memory that answers name', () => {
+test('forgetting a result lowers the reported memory_ms', () => {
   const served = new CallsIn(0);
   served.arrived('a', 'old', 0);
   served.finished('a', 'old', 1_000);

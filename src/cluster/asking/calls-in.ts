@@ -47,6 +47,11 @@ export class CallsIn {
     this.#completeSinceMs = nowMs;
   }
 
+  /** Calls of all nodes that run here. */
+  get count(): number {
+    return this.#running.size;
+  }
+
   /** Calls of one node that run here. */
   countOf(from: string): number {
     let count = 0;
@@ -77,7 +82,7 @@ export class CallsIn {
     this.#forgetOld(nowMs);
   }
 
-  /** The link to the caller's node closed: what ran for it was stopped. */
+  /** The link to the caller's node closed: its calls were stopped. */
   stopped(from: string, nowMs: number): void {
     for (const call of this.#running.values()) if (call.from === from) this.finished(from, call.id, nowMs);
   }

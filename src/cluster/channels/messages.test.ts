@@ -5,7 +5,7 @@ import { BROKEN, END, isData, pack, unpack } from './messages.ts';
 
 const STREAM = '0123456789abcdef';
 
-test('a message comes out as it went in, and is not taken for JSON', () => {
+test('a packed message unpacks unchanged and is not mistaken for JSON', () => {
   const piece = fc.record({
     kind: fc.integer({ min: 0, max: BROKEN }),
     bytes: fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
@@ -21,7 +21,7 @@ test('a message comes out as it went in, and is not taken for JSON', () => {
   expect(isData(Buffer.alloc(0))).toBe(false);
 });
 
-test('a message that is cut, too long or of an unknown kind is none', () => {
+test('rejects a message that is truncated, too long or of an unknown kind', () => {
   const whole = pack({ stream: STREAM, seq: 1, pieces: [{ kind: END, bytes: Buffer.from('why') }] });
   const head = whole.length - 'why'.length - 5;
   for (let length = 0; length < whole.length; length++)

@@ -62,7 +62,7 @@ function connected() {
   return { written, read, under, source, sink, resumed, gone, deliver, settle, pass, takeAll };
 }
 
-test('items come out as they went in, whatever their size, and then the end', () => {
+test('items of any size arrive unchanged, and then the end', () => {
   const { written, source, sink, settle, takeAll } = connected();
   const items = ['', 'é'.repeat(20_000), Buffer.alloc(0), Buffer.alloc(40_001, 7), 'x', Buffer.from('y')];
   for (const item of items) written.push(item);
@@ -72,7 +72,7 @@ test('items come out as they went in, whatever their size, and then the end', ()
   expect([source.isOver, sink.isOver]).toEqual([true, true]);
 });
 
-test('a stream that breaks is not one that ended', () => {
+test('a broken stream is reported with its reason, not as ended', () => {
   // The last one leaves no room for the reason in its message.
   for (const item of ['', 'first', 'x'.repeat(MESSAGE_BYTES - 10)]) {
     const { written, settle, takeAll } = connected();
@@ -83,7 +83,7 @@ test('a stream that breaks is not one that ended', () => {
   }
 });
 
-test('whatever is lost, repeated or late, items arrive once and in their order', () => {
+test('items arrive once and in order although messages are lost, repeated or late', () => {
   for (let seed = 1; seed <= 50; seed++) {
     const { written, under, source, sink, deliver, pass, takeAll } = connected();
     let state = seed;
@@ -111,7 +111,7 @@ test('whatever is lost, repeated or late, items arrive once and in their order',
   }
 });
 
-test('a reader that takes nothing stops the source after its queue and the window', () => {
+test('a reader that does not read holds the writer back once queue and window are full', () => {
   const { written, under, settle, pass, resumed, takeAll } = connected();
   let pushed = 0;
   for (let round = 0; round < 10; round++) {
@@ -132,7 +132,7 @@ test('a reader that takes nothing stops the source after its queue and the windo
   expect(takeAll().length).toBeGreaterThan(pushed);
 });
 
-test('a reader that leaves reaches the writer', () => {
+test('the writer is notified when the reader leaves', () => {
   const { read, gone, settle, source, sink } = connected();
   settle();
   read.endReading();
@@ -141,7 +141,7 @@ test('a reader that leaves reaches the writer', () => {
   expect([source.isOver, sink.isOver]).toEqual([true, true]);
 });
 
-test('a writer that writes nothing for long keeps its stream, and one whose node is silent loses it', () => {
+test('an idle writer keeps its stream, and one on a silent node loses it', () => {
   const { written, settle, pass, takeAll, sink, source, gone } = connected();
   for (let passed = 0; passed < 10 * IDLE_MS; passed += ASK_MS) {
     pass(ASK_MS);
@@ -156,7 +156,7 @@ test('a writer that writes nothing for long keeps its stream, and one whose node
   expect(gone).toHaveBeenCalledOnce();
 });
 
-test('room and acknowledgements that no honest node sends give nothing', () => {
+test('forged acknowledgements and window sizes have no effect', () => {
   const { written, under, source, settle } = connected();
   under.length = 0;
   source.takeControl({ stream: ID, ack: 5, until: 500 });
@@ -168,7 +168,7 @@ test('room and acknowledgements that no honest node sends give nothing', () => {
   settle();
 });
 
-test('an item that never ends breaks the stream', () => {
+test('an item without an end breaks the stream', () => {
   const { read, sink, takeAll, under } = connected();
   sink.takeControl({ stream: ID, open: OPEN });
   const bytes = Buffer.alloc(16 * 1024);

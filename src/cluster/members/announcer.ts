@@ -2,35 +2,35 @@
 import type { Log } from '#contract';
 import { refuseTaken, type Asking } from './refuse-taken.ts';
 
-interface SeatingParts extends Asking {
+interface AnnouncerParts extends Asking {
   log: Log;
   announce: () => void;
 }
 
-export class Seating {
+export class Announcer {
   /** Whether no other node has its name or its id. */
-  isSeated = false;
-  readonly #parts: SeatingParts;
-  #taking: Promise<void> | undefined;
+  isUnique = false;
+  readonly #parts: AnnouncerParts;
+  #asking: Promise<void> | undefined;
   #hasJoined = false;
 
-  constructor(parts: SeatingParts) {
+  constructor(parts: AnnouncerParts) {
     this.#parts = parts;
   }
 
   /** Announces the node, the first time after it has asked. */
-  take(): void {
-    if (this.isSeated) this.#parts.announce();
-    else this.#taking ??= this.#take();
+  announce(): void {
+    if (this.isUnique) this.#parts.announce();
+    else this.#asking ??= this.#askFirst();
   }
 
   /** Throws why the node is refused. Without a server it has not asked yet: then a refusal is logged later. */
   async joined(): Promise<void> {
-    await this.#taking;
+    await this.#asking;
     this.#hasJoined = true;
   }
 
-  async #take(): Promise<void> {
+  async #askFirst(): Promise<void> {
     const { log, announce, ...asking } = this.#parts;
     try {
       await refuseTaken(asking);
@@ -39,7 +39,7 @@ export class Seating {
       log.error('this node stays out of the cluster; start it again', { why: String(error) });
       return asking.wire.close();
     }
-    this.isSeated = true;
+    this.isUnique = true;
     announce();
   }
 }

@@ -38,7 +38,7 @@ test.each([
   expect(own.update(functions)).toBe(false);
 });
 
-test('all of them are announced up to the limit, and the same functions are one block', async () => {
+test('announces all functions up to the limit; equal catalogues have equal hashes', async () => {
   const own = new OwnCatalogue();
   own.update(functionsOf('w', 10_000));
   expect([(await readBack(own)).length, own.omitted]).toEqual([10_000, 0]);

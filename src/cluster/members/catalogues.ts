@@ -1,4 +1,4 @@
-/** Reads what peers announce into the directory. */
+/** Reads announcements of peers into the directory. */
 import type { Log } from '#contract';
 import type { Blocks } from './blocks.ts';
 import { FarCatalogues } from './catalogue.ts';
@@ -24,16 +24,16 @@ export class Catalogues {
   /** The catalogue that the peer's last report names. */
   async read(peer: Peer): Promise<void> {
     const { directory, peers, log } = this.#parts;
-    const hash = peer.beat!.catalogue!;
+    const hash = peer.report!.catalogue!;
     try {
       const workers = await this.#far.read(hash, peer.address);
-      if (peers.get(peer.address.id) !== peer || peer.beat?.catalogue !== hash) return;
+      if (peers.get(peer.address.id) !== peer || peer.report?.catalogue !== hash) return;
       directory.set(peer, workers);
       this.dropUnused();
     } catch (error) {
       log.warn('the functions of a node could not be read', { node: peer.address.name, why: String(error) });
       // Makes the next report count as a change.
-      if (peer.beat?.catalogue === hash) peer.beat.catalogue = undefined;
+      if (peer.report?.catalogue === hash) peer.report.catalogue = undefined;
     }
   }
 

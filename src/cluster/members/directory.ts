@@ -55,7 +55,7 @@ export class Directory {
     this.#lost = lost;
   }
 
-  /** What a peer announces. */
+  /** Replaces the functions that a peer announces. */
   set(peer: Peer, workers: readonly AnnouncedWorker[]): void {
     this.#workers.set(peer, workers);
     this.#resolved.set(peer, new Map());
@@ -142,7 +142,7 @@ export class Directory {
     return [...shared, ...rows.flatMap(({ functions }) => functions.map((fn) => toFunction(fn, namespace, peer)))];
   }
 
-  /** What a call here means by this node's own name. */
+  /** Functions of the local namespaces that this node's own name stands for. */
   #ownIn(namespace: string): RegisteredFunction[] {
     const meant = this.namespacesHere(namespace);
     const own = this.#engine.functions.filter((fn) => meant.includes(fn.namespace) && scopeOf(fn) !== 'door');
@@ -191,7 +191,7 @@ export class Directory {
 
   #search(name: string): Peer | undefined {
     const peers = [...this.#peers.values()].filter((peer) => peer.isNamed(name));
-    const joined = (peer: Peer) => peer.beat?.joined_ms ?? 0;
+    const joined = (peer: Peer) => peer.report?.joined_ms ?? 0;
     const byName = peers.filter(({ address }) => address.name === name).toSorted((a, b) => joined(b) - joined(a));
     return byName[0] ?? peers.toSorted((a, b) => joined(a) - joined(b))[0];
   }

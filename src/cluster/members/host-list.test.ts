@@ -9,7 +9,7 @@ function host(id: string, places = 1): FleetHost {
   return { name: id, id, isDraining: false, sandboxes };
 }
 
-test('a machine is in the list once, with its last report, until it is gone', () => {
+test('a host is listed once, with its last report, until it is removed', () => {
   const list = new HostList();
   for (const id of ['a', 'b', 'c']) list.put(host(id));
   list.put(host('b', 5));

@@ -21,7 +21,7 @@ test.each([
   expect(lost.whyNot('build-7', REMEMBER_LOST_MS + 1)).toBe(undefined);
 });
 
-test('it is there again: with its id it is not lost, with another one it restarted', () => {
+test('a node found again is not lost with the same id, and restarted with another', () => {
   const lost = new LostNodes();
   lost.add(address, 'silent', 0);
   lost.found({ ...address, id: '0000000b' });
@@ -31,7 +31,18 @@ test('it is there again: with its id it is not lost, with another one it restart
   expect(lost.byId(address.id, 1)).toBe(undefined);
 });
 
-test('only so many are remembered, the latest', () => {
+test('a node that was lost and then leaves has left, and an unknown one is not remembered', () => {
+  const lost = new LostNodes();
+  lost.add(address, 'silent', 0);
+  expect(lost.hasLeft(address.id)).toBe(false);
+  lost.left(address);
+  lost.left({ ...address, id: '0000000b' });
+  expect([lost.hasLeft(address.id), lost.hasLeft('0000000b')]).toEqual([true, false]);
+  expect(lost.byId(address.id, 1)).toEqual({ name: 'build-7', gone: { isOver: true, how: 'left' } });
+  expect(lost.whyNot('build-7', 1)).toBe('it left');
+});
+
+test('keeps only the most recent lost nodes', () => {
   const lost = new LostNodes();
   const nodeAt = (at: number) => ({ name: `n${at}`, id: at.toString(16).padStart(8, '0') });
   for (let at = 0; at <= MOST_LOST; at++) lost.add(nodeAt(at), 'silent', at);

@@ -7,7 +7,7 @@ const WHY = {
   left: 'it left',
   restarted: 'it restarted',
   silent: 'it is silent',
-  deaf: 'nothing listens there',
+  deaf: 'it has no subscriber',
   'cut off': 'this node is cut off',
   stopping: 'this node stops',
 };
@@ -45,6 +45,20 @@ export class LostNodes {
     if (latest && latest.address.id !== id) this.#lost.set(latest.address.id, { ...latest, ending: 'restarted' });
     this.#lost.delete(id);
     this.#latest.delete(name);
+  }
+
+  /** A lost node reports that it leaves, so it will not come back. */
+  left({ name, id }: Address): void {
+    const lost = this.#lost.get(id);
+    if (!lost) return;
+    const left = { ...lost, ending: 'left' as const };
+    this.#lost.set(id, left);
+    if (this.#latest.get(name) === lost) this.#latest.set(name, left);
+  }
+
+  /** Whether this process of a node left: then it does not come back. */
+  hasLeft(id: string): boolean {
+    return this.#lost.get(id)?.ending === 'left';
   }
 
   /** Why the node of this name cannot be called; undefined once its loss is long ago. */

@@ -3,17 +3,17 @@ import type { Log } from '#contract';
 import type { Engine } from '#engine';
 import { MAX_PEERS } from '../limits.ts';
 import { NodeLink, type LinkParts } from '../node-link.ts';
-import type { Beat } from '../wire/node-report.ts';
+import type { NodeReport } from '../wire/node-report.ts';
 import { senderOf, type Address } from '../wire/subjects.ts';
 import { whyGone, type Ending, type LostNodes } from './lost-nodes.ts';
+import type { OwnNode } from './own-node.ts';
 import { Peer } from './peer.ts';
-import type { Seat } from './own-node.ts';
 
 interface MembersParts {
   engine: Engine;
   link: LinkParts;
   lost: LostNodes;
-  seat: Seat;
+  ownNode: OwnNode;
   log: Log;
   /** Called when a node is gone. */
   onLost: (peer: Peer) => void;
@@ -22,7 +22,7 @@ interface MembersParts {
 /** A report, compared with the one before it. */
 export interface Heard {
   readonly peer: Peer;
-  readonly former: Beat | undefined;
+  readonly former: NodeReport | undefined;
 }
 
 export class Members {
@@ -44,7 +44,8 @@ export class Members {
     const known = this.#peers.get(address.id);
     if (known) return known.address.name === address.name ? known : undefined;
     const { engine, link: parts, lost } = this.#parts;
-    if (this.#peers.size >= MAX_PEERS || !engine.hasRoom) return undefined;
+    // Answers of a node may arrive after its goodbye.
+    if (lost.hasLeft(address.id) || this.#peers.size >= MAX_PEERS || !engine.hasRoom) return undefined;
     const link = new NodeLink(address, parts);
     const session = engine.connect(link, { remoteAddress: `nats:${address.name}`, node: address });
     const peer = new Peer(link, session, performance.now());
@@ -64,22 +65,22 @@ export class Members {
   }
 
   /** Takes a report. Undefined when there is no room for its sender. */
-  report(from: Address, beat: Beat): Heard | undefined {
+  report(from: Address, report: NodeReport): Heard | undefined {
     const peer = this.at(from);
     if (!peer) return undefined;
-    const former = peer.beat;
-    peer.beat = beat;
-    this.#parts.seat.heard(from, beat);
+    const former = peer.report;
+    peer.report = report;
+    this.#parts.ownNode.heard(from, report);
     peer.heard(performance.now());
-    if (!former) this.#welcome(peer, beat);
+    if (!former) this.#welcome(peer, report);
     return { peer, former };
   }
 
   lose(peer: Peer, ending: Ending): void {
-    const { lost, seat, log, onLost } = this.#parts;
+    const { lost, ownNode, log, onLost } = this.#parts;
     if (!this.#peers.delete(peer.address.id)) return;
     this.#bySubject.clear();
-    seat.heard(peer.address);
+    ownNode.heard(peer.address);
     log.info('a node is gone', { node: peer.address.name, why: whyGone(ending) });
     // Before the link closes: answers to its calls give this reason.
     lost.add(peer.address, ending, performance.now());
@@ -87,17 +88,24 @@ export class Members {
     onLost(peer);
   }
 
+  /** A node that was silent before may still leave. */
+  left(address: Address): void {
+    const peer = this.#peers.get(address.id);
+    if (peer) this.lose(peer, 'left');
+    else this.#parts.lost.left(address);
+  }
+
   loseAll(ending: Ending): void {
     for (const peer of this.#peers.values()) this.lose(peer, ending);
   }
 
   /** A restarted node keeps its name: its former process is gone. */
-  #welcome({ address }: Peer, { joined_ms }: Beat): void {
+  #welcome({ address }: Peer, { joined_ms }: NodeReport): void {
     const { name, id } = address;
     this.#parts.log.info('a node joined', { node: name });
     for (const former of this.#peers.values()) {
       const isSameName = former.address.name === name && former.address.id !== id;
-      if (isSameName && (former.beat?.joined_ms ?? 0) < joined_ms) this.lose(former, 'restarted');
+      if (isSameName && (former.report?.joined_ms ?? 0) < joined_ms) this.lose(former, 'restarted');
     }
   }
 }

@@ -1,5 +1,5 @@
 /**
- * This node's own identity in the cluster: its name, its id, and what it reports of itself.
+ * This node's own identity in the cluster: its name, its id, and its reports.
  *
  * It exists before the engine: workers put its id into theirs, and open before the node joins.
  */
@@ -8,26 +8,26 @@ import { randomBytes } from 'node:crypto';
 import type { Fleet, FleetHost, FleetNode, SandboxReport } from '#contract';
 import type { NodeRow } from '#engine';
 import type { ClusterSettings } from '../settings.ts';
-import type { Beat } from '../wire/node-report.ts';
+import type { NodeReport } from '../wire/node-report.ts';
 import type { Address } from '../wire/subjects.ts';
 import { HostList } from './host-list.ts';
 import type { LostNodes } from './lost-nodes.ts';
 import type { Peer } from './peer.ts';
 
-interface SeatOptions {
-  /** Of ids; 8 hex digits each. */
+interface OwnNodeOptions {
+  /** Draws an id of 8 hex digits. */
   draw?: () => string;
 }
 
-/** What a report says beside the settings. */
-type Current = Pick<Beat, 'every_ms' | 'conn' | 'catalogue' | 'url'>;
+/** Fields of a report beside the settings. */
+type Current = Pick<NodeReport, 'every_ms' | 'conn' | 'catalogue' | 'url'>;
 
 interface Others {
   peers: ReadonlyMap<string, Peer>;
   lost: LostNodes;
 }
 
-export class Seat implements Fleet {
+export class OwnNode implements Fleet {
   isDraining = false;
   #self: Address;
   readonly #draw: () => string;
@@ -35,10 +35,10 @@ export class Seat implements Fleet {
   readonly #version: string;
   readonly #joinedAtMs = Date.now();
   readonly #hosts = new HostList();
-  #report: (() => SandboxReport) | undefined;
+  #sandboxReport: (() => SandboxReport) | undefined;
   #others: Others | undefined;
 
-  constructor(settings: ClusterSettings, version: string, { draw = randomId }: SeatOptions = {}) {
+  constructor(settings: ClusterSettings, version: string, { draw = randomId }: OwnNodeOptions = {}) {
     this.#settings = settings;
     this.#version = version;
     this.#draw = draw;
@@ -57,15 +57,15 @@ export class Seat implements Fleet {
     return true;
   }
 
-  /** From now on the seat can list the other nodes. */
+  /** From now on this node can list the other nodes. */
   join(others: Others): void {
     this.#others = others;
   }
 
   offer(report: () => SandboxReport): () => void {
-    this.#report = report;
+    this.#sandboxReport = report;
     return () => {
-      if (this.#report === report) this.#report = undefined;
+      if (this.#sandboxReport === report) this.#sandboxReport = undefined;
     };
   }
 
@@ -75,21 +75,21 @@ export class Seat implements Fleet {
 
   /** Sandboxes that live here or are being made. */
   get sandboxCount(): number {
-    const report = this.#report?.();
+    const report = this.#sandboxReport?.();
     return report ? report.living + report.starting : 0;
   }
 
   hosts(): readonly FleetHost[] {
-    const sandboxes = this.#report?.();
+    const sandboxes = this.#sandboxReport?.();
     if (sandboxes) this.#hosts.put({ ...this.self, isDraining: this.isDraining, sandboxes });
     else this.#hosts.remove(this.self.id);
     return this.#hosts.rows;
   }
 
   /** Another node's report; undefined when it is gone. */
-  heard({ name, id }: Address, beat?: Beat): void {
-    if (!beat?.sandboxes) return this.#hosts.remove(id);
-    this.#hosts.put({ name, id, isDraining: beat.state === 'draining', sandboxes: beat.sandboxes });
+  heard({ name, id }: Address, report?: NodeReport): void {
+    if (!report?.sandboxes) return this.#hosts.remove(id);
+    this.#hosts.put({ name, id, isDraining: report.state === 'draining', sandboxes: report.sandboxes });
   }
 
   nodeOf(id: string): FleetNode | undefined {
@@ -98,7 +98,7 @@ export class Seat implements Fleet {
     return peer ? { name: peer.address.name } : this.#others?.lost.byId(id, performance.now());
   }
 
-  beat({ every_ms, conn, catalogue, url }: Current): Beat {
+  report({ every_ms, conn, catalogue, url }: Current): NodeReport {
     const { roles, aliases, labels } = this.#settings;
     return {
       v: 1,
@@ -113,7 +113,7 @@ export class Seat implements Fleet {
       now_ms: Date.now(),
       catalogue,
       url,
-      sandboxes: this.#report?.(),
+      sandboxes: this.#sandboxReport?.(),
     };
   }
 
@@ -127,7 +127,7 @@ export class Seat implements Fleet {
       heard_ms_ago: 0,
       calls_out: 0,
       calls_in: 0,
-      sandboxes: this.#report?.(),
+      sandboxes: this.#sandboxReport?.(),
     };
   }
 }

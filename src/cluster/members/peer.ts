@@ -1,8 +1,8 @@
 /** Another node, as this one knows it: its last report, its link, and when it was last heard. */
 import type { NodeRow, Session } from '#engine';
-import { BEAT_MS, LATE_MS, LEASE_MS, NO_LISTENER_MS } from '../limits.ts';
+import { HEARTBEAT_MS, LATE_MS, LEASE_MS, NO_LISTENER_MS } from '../limits.ts';
 import type { NodeLink } from '../node-link.ts';
-import type { Beat } from '../wire/node-report.ts';
+import type { NodeReport } from '../wire/node-report.ts';
 import type { Address } from '../wire/subjects.ts';
 
 export class Peer {
@@ -10,7 +10,7 @@ export class Peer {
   readonly link: NodeLink;
   readonly session: Session;
   /** Absent until its first report; a node without the role `door` receives none. */
-  beat: Beat | undefined;
+  report: NodeReport | undefined;
   isBeingAsked = false;
   heardAtMs: number;
   #noListenerSinceMs: number | undefined;
@@ -30,12 +30,12 @@ export class Peer {
 
   /** This node was suspended or disconnected: silence in that time proves nothing about the peer. */
   excuse(nowMs: number): void {
-    this.heardAtMs = Math.max(this.heardAtMs, nowMs - BEAT_MS);
+    this.heardAtMs = Math.max(this.heardAtMs, nowMs - HEARTBEAT_MS);
     this.#noListenerSinceMs = undefined;
   }
 
   isSilent(nowMs: number): boolean {
-    return nowMs - this.heardAtMs > Math.max(LEASE_MS, 3 * (this.beat?.every_ms ?? 0));
+    return nowMs - this.heardAtMs > Math.max(LEASE_MS, 3 * (this.report?.every_ms ?? 0));
   }
 
   /** Whether it became late, or was heard again, since this was asked before. */
@@ -52,13 +52,13 @@ export class Peer {
   }
 
   isNamed(name: string): boolean {
-    return this.address.name === name || (this.beat?.aliases.includes(name) ?? false);
+    return this.address.name === name || (this.report?.aliases.includes(name) ?? false);
   }
 
   /** The row of lists; undefined before its first report. */
   row(nowMs: number, counts: Pick<NodeRow, 'calls_in' | 'functions'>): NodeRow | undefined {
-    if (!this.beat) return undefined;
-    const { state, roles, aliases, labels = {}, version, url, joined_ms, sandboxes } = this.beat;
+    if (!this.report) return undefined;
+    const { state, roles, aliases, labels = {}, version, url, joined_ms, sandboxes } = this.report;
     return {
       ...this.address,
       ...{ state, roles, aliases, labels, version, url, joined_ms, sandboxes },

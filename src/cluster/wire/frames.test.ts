@@ -27,7 +27,7 @@ const values: unknown[] = [
   'ping',
 ];
 
-test('a frame is read as its schema says, the first time and again', () => {
+test('a frame is parsed by its schema, also when it is repeated', () => {
   const reader = new FrameReader();
   const texts = [...values, ...values].map((value) => JSON.stringify(value));
   const decoded = texts.map((text) => decodeFrame(text)).map((read) => ('frame' in read ? read.frame : undefined));
@@ -35,7 +35,7 @@ test('a frame is read as its schema says, the first time and again', () => {
   expect(reader.read(Buffer.from('{'))).toBe(undefined);
 });
 
-test('a caller is one object in all calls that name it alike', () => {
+test('calls with an equal caller share one caller object', () => {
   const reader = new FrameReader();
   const read = (value: object) => (reader.read(Buffer.from(JSON.stringify(value))) as InvokeFrame).caller;
   const first = read({ ...call, caller, on_behalf_of: {} });

@@ -1,7 +1,7 @@
 /**
  * The connection to NATS: the only file that knows its client.
  *
- * Nothing is published while it is down, since the client drops what it buffered when it dials again. A callback never
+ * Nothing is published while it is down, since the client drops its buffer when it dials again. A callback never
  * throws into the client: that would end its reader while it still reports to be connected.
  */
 import type { ConnectionOptions, NatsConnection } from '@nats-io/transport-node';
@@ -68,8 +68,8 @@ export class Wire {
   }
 
   /**
-   * Resolves once connected, or after a while without a connection: the client keeps dialling. Throws what more
-   * dialling cannot fix.
+   * Resolves once connected, or after a while without a connection: the client keeps dialling. Throws an error
+   * that more dialling cannot fix.
    */
   async open(): Promise<void> {
     const client = await loadClient();
@@ -92,7 +92,7 @@ export class Wire {
     const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, FIRST_CONNECT_MS)));
     const dialled = dial();
     await Promise.race([dialled, late]).finally(() => clearTimeout(timer));
-    if (!this.isUp) this.#log.warn('no NATS server answers yet; dials on', { why: this.whyDown });
+    if (!this.isUp) this.#log.warn('no NATS server answers yet; retrying', { why: this.whyDown });
     dialled.catch((error: unknown) => this.#log.error('NATS refused this node', { why: String(error) }));
   }
 
@@ -120,9 +120,12 @@ export class Wire {
       return (await this.#nats!.request(subject, data, { timeout: timeoutMs })).data;
     } catch (error) {
       const chain = [error, (error as Error).cause];
-      if (chain.some(this.#isForbidden)) throw new NotPermitted('the NATS user may not', { cause: error });
+      if (chain.some(this.#isForbidden))
+        throw new NotPermitted('the NATS user of this node lacks permission to publish; see workcell cluster config', {
+          cause: error,
+        });
       const isUnheard = chain.some(this.#isUnheard);
-      throw isUnheard ? new NothingListens('nothing listens there', { cause: error }) : error;
+      throw isUnheard ? new NothingListens('no node subscribes to this subject', { cause: error }) : error;
     }
   }
 

@@ -1,4 +1,7 @@
-/** The report of a node, sent at intervals and when it changes. Unknown fields are ignored: nodes differ in version. */
+/**
+ * The report of a node: its heartbeat, also sent when something in it changes. Unknown fields are ignored: nodes differ
+ * in version.
+ */
 import { z } from 'zod';
 
 import { SandboxReportSchema } from '#contract';
@@ -6,7 +9,7 @@ import { ROLES } from '../settings.ts';
 
 const name = z.string().max(64);
 
-export const BeatSchema = z.object({
+export const NodeReportSchema = z.object({
   v: z.literal(1),
   every_ms: z.int().min(100).max(60_000),
   /** Counts connections to NATS: after a new one, peers poll for their calls at once. */
@@ -29,13 +32,13 @@ export const BeatSchema = z.object({
   /** Absent on a node without sandboxes. */
   sandboxes: SandboxReportSchema.optional(),
 });
-export type Beat = z.output<typeof BeatSchema>;
+export type NodeReport = z.output<typeof NodeReportSchema>;
 
 /** Whether lists of nodes show the same of both; the clock and the free memory differ in every report. */
-export function showsSame(a: Beat, b: Beat): boolean {
+export function showsSame(a: NodeReport, b: NodeReport): boolean {
   return shown(a) === shown(b);
 }
 
-function shown({ now_ms: _, sandboxes, ...beat }: Beat): string {
-  return JSON.stringify({ ...beat, sandboxes: sandboxes && { ...sandboxes, memory_free_mb: 0 } });
+function shown({ now_ms: _, sandboxes, ...report }: NodeReport): string {
+  return JSON.stringify({ ...report, sandboxes: sandboxes && { ...sandboxes, memory_free_mb: 0 } });
 }

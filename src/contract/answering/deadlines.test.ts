@@ -5,7 +5,7 @@ import { Deadlines } from './deadlines.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test('each is due its time after it was started, and by one timer', async () => {
+test('each deadline expires its timeout after its start, and all share one timer', async () => {
   const deadlines = new Deadlines(100);
   const expired: string[] = [];
   const start = (name: string) => deadlines.start(() => expired.push(name));
@@ -28,7 +28,7 @@ test('each is due its time after it was started, and by one timer', async () => 
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('what is started when all others are done has its whole time', async () => {
+test('a deadline started after all others are done gets its whole timeout', async () => {
   const deadlines = new Deadlines(100);
   let isExpired = false;
   deadlines.start(() => {}).done();
@@ -40,7 +40,7 @@ test('what is started when all others are done has its whole time', async () => 
   expect(isExpired).toBe(true);
 });
 
-test('one that is over may start another, which has its time by the same timer', async () => {
+test('an expired deadline may start another one on the same timer', async () => {
   const deadlines = new Deadlines(100);
   let count = 0;
   const again = () => {
@@ -54,7 +54,7 @@ test('one that is over may start another, which has its time by the same timer',
   expect(vi.getTimerCount()).toBe(1);
 });
 
-test('one that throws when it is over takes no other with it', async () => {
+test('an expiry callback that throws does not stop the other deadlines', async () => {
   const deadlines = new Deadlines(100);
   let isExpired = false;
   deadlines.start(() => {
@@ -66,7 +66,7 @@ test('one that throws when it is over takes no other with it', async () => {
   expect(isExpired).toBe(true);
 });
 
-test('no process waits for what is due', () => {
+test('a pending deadline does not keep the process alive', () => {
   vi.useRealTimers();
   const timers = vi.spyOn(globalThis, 'setTimeout');
   new Deadlines(100).start(() => {}).done();

@@ -3,7 +3,7 @@ import type { IncomingCall } from '../call-scope.ts';
 import { Failure } from '../define-errors.ts';
 import type { AnyWorker } from '../define-worker.ts';
 import type { Door } from '../doors/door.ts';
-import { wholeFix } from '../doors/fix-request.ts';
+import { fixRequest } from '../doors/fix-request.ts';
 import type { Log } from '../log.ts';
 import type { CallControl } from './call-control.ts';
 import { logOf } from './scope.ts';
@@ -23,7 +23,7 @@ interface About {
 }
 
 export function toFailure(thrown: unknown, worker: OpenWorker, about: About): Failure {
-  return withWholeFix(knownFailure(thrown, worker, about), about.call.payload);
+  return withFixedRequest(knownFailure(thrown, worker, about), about.call.payload);
 }
 
 function knownFailure(thrown: unknown, { def, context }: OpenWorker, about: About): Failure {
@@ -43,8 +43,8 @@ function knownFailure(thrown: unknown, { def, context }: OpenWorker, about: Abou
   return def.failures.internal(call.callId);
 }
 
-function withWholeFix(failure: Failure, payload: unknown): Failure {
+function withFixedRequest(failure: Failure, payload: unknown): Failure {
   const { code, message, extra, cause } = failure;
   if (typeof extra.fix !== 'object' || extra.fix === null) return failure;
-  return new Failure({ code, message, extra: { ...extra, ...wholeFix(extra.fix, payload) } }, cause);
+  return new Failure({ code, message, extra: { ...extra, ...fixRequest(extra.fix, payload) } }, cause);
 }

@@ -6,7 +6,7 @@
  */
 import { nearestName } from '../nearest.ts';
 
-const HABITS = [
+const ALIASES = [
   'path file_path filename file_name file target_file absolute_path relative_path dir directory dir_path folder uri',
   'paths files file_paths path file_path',
   'line_from start_line from_line at_line insert_line offset start from begin_line first_line view_range',
@@ -52,11 +52,11 @@ const HABITS = [
 ].map((row) => row.split(' '));
 
 /** The known field for the given one, if one is close enough. */
-export function meantField(given: string, known: readonly string[]): string | undefined {
+export function aliasedField(given: string, known: readonly string[]): string | undefined {
   const name = toSnakeCase(given);
   const spelled = known.find((field) => toSnakeCase(field) === name);
-  const habit = HABITS.find(([field = '', ...habits]) => known.includes(field) && habits.includes(name));
-  return spelled ?? habit?.[0] ?? nearestName(given, known);
+  const row = ALIASES.find(([field = '', ...aliases]) => known.includes(field) && aliases.includes(name));
+  return spelled ?? row?.[0] ?? nearestName(given, known);
 }
 
 function toSnakeCase(name: string): string {

@@ -1,7 +1,8 @@
 /**
  * The `fix` of a failure as its caller gets it: the whole next request, to be sent as it is or merged.
  *
- * A request that cannot be repeated, because it is long or its channel is used up, gets a `fix_note` with the necessary changes.
+ * A request that cannot be repeated, because it is long or its channel is used up, gets a `fix_note` with the necessary
+ * changes.
  */
 import { ChannelRefSchema } from '#protocol';
 import { isMap } from '../schema/is-map.ts';
@@ -9,7 +10,7 @@ import { isMap } from '../schema/is-map.ts';
 /** A longer request is not sent back for a few changes. */
 const MAX_FIX_CHARS = 16_384;
 
-export function wholeFix(changes: object, request: unknown): { fix: object | undefined; fix_note?: string } {
+export function fixRequest(changes: object, request: unknown): { fix: object | undefined; fix_note?: string } {
   const fix = isMap(request) ? { ...request, ...changes } : changes;
   const isUsedUp = Object.values(fix).some((value) => ChannelRefSchema.safeParse(value).success);
   if (!isUsedUp && JSON.stringify(fix).length <= MAX_FIX_CHARS) return { fix };

@@ -49,11 +49,11 @@ test.each([
   [{ content: 'text', size: 4 }],
   [{ content: REF }],
   [{ content: { ...REF, direction: 'write' }, size: 1 }],
-])('any other reply is left as it is: %j', async (reply) => {
+])('any other reply is returned unchanged: %j', async (reply) => {
   expect(await withContent(busWith().bus, reply, options)).toBe(reply);
 });
 
-test('a result that holds its JSON is passed on as it is', async () => {
+test('a result that is encoded already is passed on without decoding', async () => {
   const decode = () => expect.fail('decoded');
   const reply = new EncodedObject({ content: '', size: 4 }, 'content', { decode, json: [] });
   expect(await withContent(busWith().bus, reply, options)).toBe(reply);

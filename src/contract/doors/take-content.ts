@@ -1,5 +1,5 @@
 /**
- * Reads the channel of a reply that streams its content, for doors whose callers cannot open channels.
+ * Reads the channel of a reply that streams its content, for surfaces whose callers cannot open channels.
  *
  * Only a reply of the form `{content: <channel to read>, size, …}` is taken: its length is known, so its stream ends.
  */
@@ -37,7 +37,7 @@ export async function takeContent(
   const reader = await bus.openReader(content);
   if (rest.size > maxBytes) {
     reader.cancel();
-    const message = `the file is ${rest.size} bytes; through this door at most ${maxBytes} can be read at once`;
+    const message = `the file is ${rest.size} bytes; through this surface at most ${maxBytes} can be read at once`;
     throw new CallError(functionId, { code: 'content_too_large', message });
   }
   const bytes = await drain(reader, functionId, maxBytes);

@@ -24,7 +24,7 @@ const schema = requestSchema(
 );
 
 test.each([
-  ['a habit of other tools', { path: 'a', offset: 3 }, '`offset` (did you mean `line_from`?)'],
+  ['an alias from other tools', { path: 'a', offset: 3 }, '`offset` (did you mean `line_from`?)'],
   ['another', { file_path: 'a' }, '`file_path` (did you mean `path`?)'],
   ['the spelling of another language', { path: 'a', lineFrom: 3 }, '`lineFrom` (did you mean `line_from`?)'],
   ['a slip', { path: 'a', line_form: 3 }, '`line_form` (did you mean `line_from`?)'],
@@ -49,7 +49,7 @@ test.each([
 });
 
 test('only the first three are reported, and a long name is cut', () => {
-  const told = describeUnknownFields(schema, { a1: 1, a2: 1, a3: 1, a4: 1, ['x'.repeat(1e6)]: 1 })!;
-  expect(told.match(/unknown field/g)).toHaveLength(3);
+  const text = describeUnknownFields(schema, { a1: 1, a2: 1, a3: 1, a4: 1, ['x'.repeat(1e6)]: 1 })!;
+  expect(text.match(/unknown field/g)).toHaveLength(3);
   expect(describeUnknownFields(schema, { ['x'.repeat(1e6)]: 1 })!.length).toBeLessThan(500);
 });

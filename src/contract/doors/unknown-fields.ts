@@ -4,7 +4,7 @@
  * Parsing drops them without a word, so a caller that writes `limit` for `line_to` gets an answer to another question.
  * Names that begin with `_` always pass: iii's own engine adds `_caller_worker_id`.
  */
-import { meantField } from './field-aliases.ts';
+import { aliasedField } from './field-aliases.ts';
 import { isMap } from '../schema/is-map.ts';
 import type { JsonSchema } from '../schema/json-schema.ts';
 
@@ -22,7 +22,7 @@ export function describeUnknownFields(schema: JsonSchema, payload: unknown): str
   if (unknown.length === 0) return undefined;
 
   const shown = unknown.slice(0, MOST_SHOWN).map(({ path, name, known }) => {
-    const meant = meantField(name, known);
+    const meant = aliasedField(name, known);
     const hint = meant === undefined ? '' : ` (did you mean \`${meant}\`?)`;
     return `unknown field \`${path.slice(0, 200)}\`${hint}`;
   });
@@ -60,7 +60,10 @@ class Fields {
     });
   }
 
-  /** Alternatives are distinguished by a field with one value, such as `op`; else the one with the fewest unknown fields counts. */
+  /**
+   * Alternatives are distinguished by a field with one value, such as `op`; else the one with the fewest unknown fields
+   * counts.
+   */
   #unknownInBest(alternatives: JsonSchema[], value: unknown, path: string): Unknown[] {
     const fitting = alternatives.map((one) => this.#resolved(one)).filter((one) => hasSameType(one, value));
     const meant = fitting.filter((one) => hasSameTag(one, value));

@@ -66,7 +66,7 @@ test('the first three problems are reported, the rest are counted', () => {
   );
 });
 
-test('what was sent is not sent back whole', () => {
+test('the message does not repeat a long value that was sent', () => {
   expect(describe({ path: 'a', mode: 'x'.repeat(1_000_000) })).toBe(
     '`mode` must be one of "fast", "exact" (got a string)',
   );

@@ -9,7 +9,7 @@ function field(schema: z.ZodType, io = requestSchema): unknown {
   return (io(z.object({ it: schema }), 'T').properties as { it: unknown }).it;
 }
 
-test('a schema says its draft and its title first, and allows what it does not know', () => {
+test('a schema starts with its draft and title, and allows unknown fields', () => {
   const schema = requestSchema(z.object({ a: z.string().describe('An a.') }), 'ReadFileInput');
   expect(schema).toEqual({
     $schema: 'http://json-schema.org/draft-07/schema#',
@@ -50,7 +50,7 @@ test.each([
   expect(field(schema)).toEqual(expected);
 });
 
-test('bounds are checked though they are not published', () => {
+test('bounds are checked although the schema does not publish them', () => {
   expect(uint32().safeParse(2 ** 32).success).toBe(false);
   expect(uint32().safeParse(2 ** 32 - 1).success).toBe(true);
   expect([uint32(), uint64()].map((schema) => schema.safeParse(-1).success)).toEqual([false, false]);
@@ -87,7 +87,7 @@ describe('a named shape', () => {
     expect(schema.definitions).toEqual(definitions);
   });
 
-  test('may hold itself', () => {
+  test('may be recursive', () => {
     interface Tree {
       children: Tree[];
     }

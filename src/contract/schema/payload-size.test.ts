@@ -17,7 +17,7 @@ test.each([
   expect(hasTooManyValues(payload)).toBe(expected);
 });
 
-test('what holds itself is too much', () => {
+test('a circular value counts as too large', () => {
   const loop: unknown[] = [];
   loop.push(loop);
   expect(hasTooManyValues(loop)).toBe(true);

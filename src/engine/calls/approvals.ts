@@ -1,8 +1,8 @@
 /**
  * Calls that wait for a person: a rule of their caller's policy asks for approval.
  *
- * A waiting call is held like that of a paused caller, so it ends with its caller. What a person approved covers the
- * calls that a worker makes to carry it out. "Always" is kept in memory only, for one caller and one rule.
+ * A call that waits is kept like one of a paused caller, so it ends with its caller. The approval covers calls that a
+ * worker makes to carry it out. "Always" is kept in memory only, for one caller and one rule.
  *
  * Where the rule says so, the connection that made the call is asked too: it may ask its own person.
  */
@@ -23,11 +23,11 @@ import type { Call, From, Waiting } from './call.ts';
 import { clipJson } from './clip-json.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { Request } from './executor.ts';
-import { Held } from './waiting-calls.ts';
 import type { OpenCalls } from './open-calls.ts';
 import type { Settle } from './settle.ts';
+import { WaitingCalls } from './waiting-calls.ts';
 
-/** What a person decided about one call. */
+/** Decision of a person about one call. */
 export type Answer = 'approve' | 'always' | 'deny';
 
 const MAX_WHY = 100;
@@ -55,7 +55,7 @@ interface ApprovalParts {
 }
 
 export class Approvals {
-  readonly #held = new Held('waits for approval');
+  readonly #waiting = new WaitingCalls('waits for approval');
   readonly #asked = new Map<Call, Asked>();
   /** Remembered approvals, by caller and rule. */
   readonly #always = new Set<string>();
@@ -75,9 +75,9 @@ export class Approvals {
   ask(fn: CalledFunction, request: Request, from: From, decision: Decision): Failure | undefined {
     const { dispatch, open } = this.#parts;
     const timeoutMs = this.#parts.timeoutMs();
-    const failure = dispatch.handOver({ ...fn, owner: this.#held }, request, from);
+    const failure = dispatch.handOver({ ...fn, owner: this.#waiting }, request, from);
     if (failure) return failure;
-    const call = [...this.#held.serving].at(-1)!;
+    const call = [...this.#waiting.serving].at(-1)!;
     const askedAtMs = Date.now();
     this.#asked.set(call, { call, decision, payload: request.frame.data, askedAtMs, untilMs: askedAtMs + timeoutMs });
     setTimeout(() => {
@@ -90,12 +90,12 @@ export class Approvals {
   }
 
   get count(): number {
-    return this.#held.serving.size;
+    return this.#waiting.serving.size;
   }
 
   /** Questions that still wait, oldest first. */
   list(): Asked[] {
-    for (const call of this.#asked.keys()) if (!this.#held.serving.has(call)) this.#asked.delete(call);
+    for (const call of this.#asked.keys()) if (!this.#waiting.serving.has(call)) this.#asked.delete(call);
     return [...this.#asked.values()];
   }
 
@@ -155,10 +155,10 @@ export class Approvals {
 
   #release(call: Call): void {
     this.#asked.delete(call);
-    const [held] = this.#held.take((one) => one === call);
-    if (!held) return;
+    const [waiting] = this.#waiting.take((one) => one === call);
+    if (!waiting) return;
     this.#parts.open.end(call);
-    this.#parts.resume(held.request, { ...held.from, isApproved: true });
+    this.#parts.resume(waiting.request, { ...call, isApproved: true });
     this.#parts.changed();
   }
 
@@ -166,7 +166,7 @@ export class Approvals {
     const { settle } = this.#parts;
     const { rule } = this.#asked.get(call)!.decision;
     this.#asked.delete(call);
-    this.#held.take((one) => one === call);
+    this.#waiting.take((one) => one === call);
     const failure = fail('forbidden', { text: `${call.functionId} was not approved: ${why} (policy ${rule})` });
     settle.abandon(call, failure.code);
     settle.refuse(call.waiting, call.functionId, failure);

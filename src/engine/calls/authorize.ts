@@ -2,7 +2,7 @@
  * The first step: whether a call may be made. No other code applies policies to calls.
  *
  * It checks the principal of the call, not its connection: a call that a worker makes for its caller is limited to
- * what the caller may do, so a surface that lists fewer functions need not enforce that itself.
+ * the grants of the caller, so a surface that lists fewer functions need not enforce that itself.
  */
 import { z } from 'zod';
 
@@ -17,6 +17,9 @@ import {
 } from '#contract';
 import { workerSegment } from '#protocol';
 import { fail } from '../errors.ts';
+import { DEFAULT_NAMESPACE } from '../namespace.ts';
+import { isFar } from '../registry.ts';
+import type { Executor } from './executor.ts';
 
 /** The access that a function declares; a function without a declaration may do anything. */
 const AnnouncedSchema = z.object({
@@ -27,7 +30,7 @@ const AnnouncedSchema = z.object({
 
 type Announced = z.output<typeof AnnouncedSchema>;
 
-/** What was decided, and by which rule; `failure` is the answer of a denied call. */
+/** The decision and its rule; `failure` is the answer of a denied call. */
 export interface Ruling extends Decision {
   readonly failure?: Failure;
 }
@@ -41,7 +44,9 @@ const PLUMBING = new Set([
   'engine::watch',
 ]);
 
-export const GRANTED: Ruling = { verdict: 'allow', rule: 'no policy' };
+type Served = CalledFunction & { readonly owner?: Executor };
+
+const GRANTED: Ruling = { verdict: 'allow', rule: 'no policy' };
 
 export class Policies {
   readonly #denials: (Denial & { namespace: string })[] = [];
@@ -62,18 +67,24 @@ export class Policies {
   }
 
   /** The payload is unvalidated. */
-  authorize({ label, grants }: Principal, fn: CalledFunction, payload: unknown): Ruling {
+  authorize({ label, grants }: Principal, fn: Served, payload: unknown): Ruling {
     const { only, isReadOnly, policy } = grants;
     if (only && !only.includes(fn.id) && !only.includes(workerSegment(fn.id))) {
-      return denied(fn.id, 'tools of the door', `${label} may call only ${only.join(', ')}`);
+      return denied(fn.id, 'tools of the client', `${label} may call only ${only.join(', ')}`);
     }
     if (isReadOnly && announcedBy(fn).effect !== 'read') {
       return denied(fn.id, 'read-only', `${label} may call only what changes nothing and runs nothing`);
     }
-    const isDeniedHere = this.#denials.some((denial) => denial.namespace === fn.namespace && isDenied(fn, denial));
-    if (isDeniedHere) return denied(fn.id, 'app', 'the app of its namespace does not offer it');
-    if (policy === undefined || PLUMBING.has(fn.id)) return GRANTED;
+    const ruling = this.byDenials(fn);
+    if (ruling.failure || policy === undefined || PLUMBING.has(fn.id)) return ruling;
     return this.#byPolicy(policy, fn, payload);
+  }
+
+  /** Checks only the denials of apps: for a function of another node, which checks the caller's grants itself. */
+  byDenials(fn: Served): Ruling {
+    const namespace = namespaceHere(fn);
+    const isDeniedHere = this.#denials.some((denial) => denial.namespace === namespace && isDenied(fn, denial));
+    return isDeniedHere ? denied(fn.id, 'app', 'the app of its namespace does not offer it') : GRANTED;
   }
 
   #byPolicy(policy: string, fn: CalledFunction, payload: unknown): Ruling {
@@ -86,6 +97,13 @@ export class Policies {
 
 function denied(id: string, rule: string, why: string): Ruling {
   return { verdict: 'deny', rule, failure: fail('forbidden', { text: `${id} may not be called: ${why}` }) };
+}
+
+/** A function of another node, called by the name of that node, is denied like one that is called by its id alone. */
+function namespaceHere({ owner, namespace }: Served): string {
+  if (!owner || !isFar(owner)) return namespace;
+  const [, inner = DEFAULT_NAMESPACE] = namespace.split('/');
+  return inner;
 }
 
 function isDenied(fn: CalledFunction, { functions, permissions, risks }: Denial): boolean {

@@ -48,7 +48,7 @@ test('the oldest calls are evicted, and the sum stays right', () => {
   expect(contents.bytes).toBeGreaterThan(12 * KiB);
 });
 
-test('what does not fit at all is not kept', () => {
+test('content larger than the limit is not kept', () => {
   const contents = new CallContents(0);
   contents.watch({});
   contents.addPayload('a', 1);

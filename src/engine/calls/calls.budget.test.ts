@@ -57,7 +57,7 @@ function connected(features: string[]) {
   return { engine, worker, client, result, round };
 }
 
-test('a worker that asks for the caller costs the engine less than half a call more', async () => {
+test('sending the caller to a worker costs the engine less than half a call', async () => {
   const plain = connected([]);
   const asking = connected(['caller', 'events', 'changes']);
   await expect.poll(() => plain.worker.last.length * asking.worker.last.length).toBeGreaterThan(0);

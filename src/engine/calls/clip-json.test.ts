@@ -7,7 +7,7 @@ const clip = (value: unknown) => {
   return { value: JSON.parse(json.toString()) as unknown, isCut, isMasked };
 };
 
-test('what is short and no secret stays as it is', () => {
+test('a short value without secrets is returned unchanged', () => {
   const value = { path: 'a', list: [1, null, true, 'x'], nested: { deep: [{}] }, ünï: '☃' };
   expect(clip(value)).toEqual({ value, isCut: false, isMasked: false });
   expect(clip(undefined).value).toBe(null);
@@ -32,7 +32,7 @@ test.each([
   expect(json.toString()).toMatch(/… \(\d+ more|\d+ more fields/);
 });
 
-test('a circle and endless nesting end', () => {
+test('circular and deeply nested values are cut', () => {
   const circle: Record<string, unknown> = { name: 'round' };
   circle.self = circle;
   const deep = JSON.parse('['.repeat(50_000) + ']'.repeat(50_000)) as unknown;
@@ -142,7 +142,7 @@ test('a name that is far too long is cut', () => {
   expect([value, isCut]).toEqual([{ [`${'n'.repeat(256)}…`]: 1 }, true]);
 });
 
-test('of a value that cannot be read nothing is kept', () => {
+test('a value with a throwing getter is replaced as a whole', () => {
   const broken = {
     a: 1,
     get b() {

@@ -6,16 +6,16 @@ import { FEATURE_CHANGES, workerSegment, type SendOutcome } from '#protocol';
 import { fail } from '../errors.ts';
 import type { EngineLimits } from '../limits.ts';
 import { isBuiltIn, type Registry } from '../registry.ts';
-import type { Call, From } from './call.ts';
 import type { CallEvents } from './call-events.ts';
 import { ENQUEUE_ID, enqueueCall } from './call-frames.ts';
+import type { Call, From } from './call.ts';
 import type { Executor, Request, Sink } from './executor.ts';
-import { Held } from './waiting-calls.ts';
 import type { Observed } from './observe.ts';
 import type { OpenCalls } from './open-calls.ts';
 import { Reading } from './reading.ts';
+import { WaitingCalls } from './waiting-calls.ts';
 
-/** Suggesting a similar name takes time per known name; this bounds what a caller can cost with a typo. */
+/** Suggesting a similar name takes time per known name; this bounds the cost of a typo. */
 const MOST_SUGGESTED_FROM = 500;
 
 interface DispatchParts {
@@ -72,7 +72,11 @@ export class Dispatch {
     };
     open.begin(call);
     events.began(call);
-    const outcome = owner.execute(call, span && !(owner instanceof Held) ? withSpan(request, span) : request, sink);
+    const outcome = owner.execute(
+      call,
+      span && !(owner instanceof WaitingCalls) ? withSpan(request, span) : request,
+      sink,
+    );
     if (outcome !== 'sent') {
       open.end(call);
       return this.#notSent(call, outcome, request);
@@ -120,7 +124,7 @@ export function notShared({ id, namespace }: CalledFunction): Failure {
 }
 
 /**
- * Calls that the executor makes on behalf of the call belong to its span. A held call gets another span when it
+ * Calls that the executor makes on behalf of the call belong to its span. A waiting call gets another span when it
  * resumes.
  */
 function withSpan({ frame, session }: Request, { traceparent }: CallSpan): Request {

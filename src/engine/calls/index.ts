@@ -7,7 +7,6 @@
 import {
   callerKey,
   Failure,
-  makePrincipal,
   type AccessControl,
   type Audit,
   type CalledFunction,
@@ -23,9 +22,11 @@ import type { EngineLimits } from '../limits.ts';
 import { isBuiltIn, isFar, type RegisteredFunction, type Registry } from '../registry.ts';
 import { DEFAULT_NAMESPACE } from '../namespace.ts';
 import type { Session } from '../session.ts';
+import { isOrActsFor } from '../session-principal.ts';
+import type { Trigger } from '../triggers.ts';
 import type { CallMetrics } from '../telemetry/call-metrics.ts';
 import { Approvals } from './approvals.ts';
-import { GRANTED, Policies, type Ruling } from './authorize.ts';
+import { Policies, type Ruling } from './authorize.ts';
 import { Callers } from './callers.ts';
 import { waitingOf, type Call, type From, type Waiting } from './call.ts';
 import { CallEvents } from './call-events.ts';
@@ -33,7 +34,7 @@ import { withTrueCaller } from './call-frames.ts';
 import { Control } from './control.ts';
 import { Dispatch, notShared } from './dispatch.ts';
 import type { Executor, Request } from './executor.ts';
-import { Held } from './waiting-calls.ts';
+import { WaitingCalls } from './waiting-calls.ts';
 import { principalFor, UNREADABLE, vouchedFor } from './on-behalf.ts';
 import { Observed } from './observe.ts';
 import { OpenCalls } from './open-calls.ts';
@@ -43,8 +44,6 @@ import { Settle } from './settle.ts';
 const SWEEP_MS = 30_000;
 const UNREADABLE_TEXT =
   'on_behalf_of cannot be read: send {"client": {"name", "version"}, "only": ["coder"], "read_only": true}, each if needed';
-/** The principal of events. */
-const ENGINE: Principal = makePrincipal('operator', 'engine');
 
 interface CallsParts {
   registry: Registry;
@@ -64,7 +63,7 @@ export class Calls {
   readonly approvals: Approvals;
   readonly #policies: Policies;
   readonly #open = new OpenCalls();
-  readonly #held = new Held('paused');
+  readonly #paused = new WaitingCalls('paused');
   readonly #events = new CallEvents(this.#open);
   readonly #dispatch: Dispatch;
   readonly #settle: Settle;
@@ -92,7 +91,7 @@ export class Calls {
       changed: () => watched.changed('approvals'),
     });
     this.#open.onEnded = ({ id }) => this.approvals.outerEnded(id);
-    this.#sweeper = setInterval(() => this.#giveUpOld(), Math.min(SWEEP_MS, limits.callDeadlineMs)).unref();
+    this.#sweeper = setInterval(() => this.#endOverdue(), Math.min(SWEEP_MS, limits.callDeadlineMs)).unref();
   }
 
   /** Takes a call from a peer. */
@@ -104,13 +103,16 @@ export class Calls {
     this.#route(request, from, this.#refusal(session, frame, from));
   }
 
-  /** Calls a function on the engine's own behalf, without waiting for the answer. */
-  fire(functionId: string, payload: unknown, metadata: unknown, namespace = DEFAULT_NAMESPACE): void {
+  /**
+   * Calls a function for an event of the engine, without waiting for the answer. The rights of the principal that
+   * bound the trigger are checked at every event: the function may be another than when it was bound.
+   */
+  fire({ functionId, namespace, metadata, principal }: Trigger, payload: unknown): void {
     const fn = this.#registry.resolve(functionId, namespace);
     if (!fn || fn instanceof Failure || isBuiltIn(fn.owner)) return;
-    if (this.#authorize(ENGINE, fn, payload).verdict !== 'allow') return;
+    if (this.#authorize(principal, fn, payload).verdict !== 'allow') return;
     const frame = { type: 'invokefunction', function_id: functionId, data: payload, metadata } as const;
-    this.#dispatch.handOver(fn, { frame }, { principal: ENGINE });
+    this.#dispatch.handOver(fn, { frame }, { principal });
   }
 
   /** Takes a result from a peer. Unknown, repeated and foreign results are dropped. */
@@ -156,7 +158,7 @@ export class Calls {
   /** Ends every call of a principal, in any of its sessions. */
   stopPrincipal(id: string): void {
     for (const call of [...this.#open.values()]) {
-      if (call.principal.id !== id && !call.principal.id.startsWith(`${id}#`)) continue;
+      if (!isOrActsFor(call.principal, id)) continue;
       this.#settle.abandon(call, 'CANCELLED');
       this.#settle.refuse(call.waiting, call.functionId, fail('CANCELLED', {}));
     }
@@ -175,14 +177,31 @@ export class Calls {
   /** How many calls run, and how many wait for a person. */
   counts(): { running: number; waitingForApproval: number; waitingForResume: number } {
     const waitingForApproval = this.approvals.count;
-    const waitingForResume = this.#held.serving.size;
+    const waitingForResume = this.#paused.serving.size;
     return { running: this.#open.count - waitingForApproval - waitingForResume, waitingForApproval, waitingForResume };
   }
 
-  /** Whether a principal may call a function with any payload, as a trigger does that it binds. */
+  /** Whether a principal may call a function with any payload. */
   mayCall(principal: Principal, id: string, namespace = DEFAULT_NAMESPACE): boolean {
     const fn = this.#registry.find(id, namespace) ?? { id, namespace };
     return this.#policies.authorize(principal, fn, undefined).verdict === 'allow';
+  }
+
+  /**
+   * Why a principal may not bind a trigger to a function. With a policy the function must be served, because its
+   * declaration decides; its trigger may be fired by a worker, whose own rights are checked then.
+   */
+  whyNotBind(principal: Principal, id: string, namespace = DEFAULT_NAMESPACE): Failure | undefined {
+    const fn = this.#registry.resolve(id, namespace);
+    if (fn instanceof Failure) return fn;
+    if (!fn && principal.grants.policy !== undefined) {
+      const text = `${id} is not served, so the policy of ${principal.label} cannot be checked; bind it once its worker is connected`;
+      return fail('forbidden', { text });
+    }
+    const { failure, verdict } = this.#authorize(principal, fn ?? { id, namespace }, undefined);
+    if (failure) return failure;
+    if (verdict === 'allow') return undefined;
+    return fail('forbidden', { text: `${id} may not be bound to a trigger: each call of it needs an approval` });
   }
 
   /** Denies to every caller, in one namespace. */
@@ -215,7 +234,7 @@ export class Calls {
     const limit = this.#limits.maxCallsInFlight;
     if (session.calling.size >= limit) return fail('too_many_calls', { limit });
     if (from.principal.grants === UNREADABLE) return fail('forbidden', { text: UNREADABLE_TEXT });
-    // As the peer's own call it would have rights that the caller lacks.
+    // Refused, not treated as the peer's own call: that would have rights that the caller lacks.
     if (via == null || from.via === via) return undefined;
     return fail('forbidden', { text: `this connection does not work on call ${via.slice(0, 64)}, or no longer` });
   }
@@ -235,11 +254,11 @@ export class Calls {
     this.#settle.refuse(from.waiting, frame.function_id, failure);
   }
 
-  /** Dispatches held calls of a caller as if they came now. */
+  /** Dispatches waiting calls of a caller as if they came now. */
   #resume(key: string): void {
-    for (const { call, request, from } of this.#held.take(({ principal }) => callerKey(principal) === key)) {
+    for (const { call, request } of this.#paused.take(({ principal }) => callerKey(principal) === key)) {
       this.#open.end(call);
-      this.#route(request, from);
+      this.#route(request, { ...call });
     }
   }
 
@@ -259,9 +278,9 @@ export class Calls {
     if (ruling.verdict === 'ask' && !this.approvals.covers(from, ruling)) {
       return this.approvals.ask(fn ?? called, request, from, ruling);
     }
-    // A call made for a running call is not held, so that the running one can end.
-    const isHeld = from.via === undefined && !(fn && isBuiltIn(fn.owner)) && this.callers.isPaused(from.principal);
-    if (isHeld) return this.#dispatch.handOver({ ...(fn ?? called), owner: this.#held }, request, from);
+    // A call made for a running call does not wait, so that the running one can end.
+    const isPaused = from.via === undefined && !(fn && isBuiltIn(fn.owner)) && this.callers.isPaused(from.principal);
+    if (isPaused) return this.#dispatch.handOver({ ...(fn ?? called), owner: this.#paused }, request, from);
     return queue === undefined
       ? this.#dispatch.handOver(fn!, request, from)
       : this.#dispatch.enqueue(request, queue, from);
@@ -272,18 +291,21 @@ export class Calls {
    * ones.
    */
   #findShared({ id, namespace }: CalledFunction): RegisteredFunction | undefined {
-    const { elsewhere } = this.#registry;
-    const found = elsewhere?.namespacesHere(namespace).map((here) => this.#registry.find(id, here)) ?? [];
-    return found.find((fn) => fn && elsewhere?.isShared(fn));
+    const { otherNodes } = this.#registry;
+    const found = otherNodes?.namespacesHere(namespace).map((here) => this.#registry.find(id, here)) ?? [];
+    return found.find((fn) => fn && otherNodes?.isShared(fn));
   }
 
-  /** A function of another node is authorized there; policies are known only where the caller is. */
+  /**
+   * A function of another node is authorized there, by the grants that this node sends. Denials of this node and
+   * the policies of its callers are known only here.
+   */
   #authorize(principal: Principal, fn: CalledFunction & { owner?: Executor }, payload: unknown): Ruling {
     const isDecidedThere = fn.owner && isFar(fn.owner) && principal.grants.policy === undefined;
-    return isDecidedThere ? GRANTED : this.#policies.authorize(principal, fn, payload);
+    return isDecidedThere ? this.#policies.byDenials(fn) : this.#policies.authorize(principal, fn, payload);
   }
 
-  #giveUpOld(): void {
+  #endOverdue(): void {
     const limitMs = this.#limits.callDeadlineMs;
     for (const call of this.#open.begunBefore(Date.now() - limitMs)) {
       this.#settle.abandon(call, 'TIMEOUT');

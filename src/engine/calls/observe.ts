@@ -54,7 +54,7 @@ export class Observed {
     this.contents = new CallContents(maxContentBytes);
   }
 
-  /** What the audit will show of a call that may change or run something. */
+  /** Arguments for the audit record of a call that may change or run something; undefined for a read. */
   audited(reading: Reading, metadata: unknown, payload: unknown): { arguments: unknown } | undefined {
     return this.#audit && !reading.isRead ? { arguments: this.#audit.arguments(metadata, payload) } : undefined;
   }
@@ -126,9 +126,10 @@ export class Observed {
     if (invocation_id != null) this.contents.addRefused(invocation_id, frame.data, plainBody(failure));
   }
 
-  #record({ audited, startTick, ...call }: Call, outcome: string, answer?: ResultFrame): void {
+  #record(call: Call, outcome: string, answer?: ResultFrame): void {
+    const { audited } = call;
     if (!this.#audit || !audited || isBuiltIn(call.executor)) return;
-    const durationMs = performance.now() - startTick;
+    const durationMs = performance.now() - call.startTick;
     const { id, functionId, namespace, principal, via, rule, isApproved } = call;
     const exitCode = answer && fieldOf(answer.result, 'exit_code');
     this.#audit.record({

@@ -19,7 +19,7 @@ const command = Reading.of({
   ],
 });
 
-test('the line joins the declared fields, those of items too, in one bounded line', () => {
+test('the summary line joins the declared fields, also those of items, and is bounded', () => {
   expect(command.line({ command: 'npm', args: ['run', 'x\n  y'], env: { A: 'b' } })).toBe('npm run x y');
   expect(command.line({ files: [{ path: 'a.ts', content: 'secret' }, { path: 'b.ts' }, 7] })).toBe('a.ts b.ts');
   const long = command.line({ command: `${'x'.repeat(500)}\u202e` });
@@ -56,7 +56,7 @@ test('failures inside a result are not ok', () => {
   expect(inItems.answered({ results })).toEqual({ kind: 'warning', text: '1 of 2 failed' });
 });
 
-test('anything may be metadata', () => {
+test('ignores metadata of any other shape', () => {
   for (const metadata of [7, [], { reads: { line: 'path' } }, { errors: 'none', fails_in_items: 3 }]) {
     const reading = Reading.of(metadata);
     expect([reading.line({ path: 'a' }), reading.answered({}), reading.failed('X').kind]).toEqual([

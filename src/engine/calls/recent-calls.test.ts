@@ -21,7 +21,7 @@ test('keeps the last thousand calls, oldest first', () => {
   expect([rows[0]?.id, rows.at(-1)?.id, recent.latest]).toEqual(['call 6', 'call 1005', 1005]);
 });
 
-test('gives what came after a number, and everything to a watcher of an engine that is gone', () => {
+test('returns the calls after a sequence number; all of them for a number of an earlier engine', () => {
   const recent = new RecentCalls();
   for (const id of ['one', 'two', 'three']) recent.addRefused(refused(id));
 
@@ -29,7 +29,7 @@ test('gives what came after a number, and everything to a watcher of an engine t
   expect([idsAfter(2), idsAfter(3), idsAfter(99)]).toEqual([['three'], [], ['one', 'two', 'three']]);
 });
 
-test('keeps a namespace that a worker can have, and no longer one', () => {
+test('keeps a namespace of up to 512 characters', () => {
   const recent = new RecentCalls();
   for (const length of [3, 512, 513]) recent.addRefused({ ...refused('one'), namespace: 'x'.repeat(length) });
   expect(recent.after(0).map(({ namespace }) => namespace?.length)).toEqual([3, 512, undefined]);

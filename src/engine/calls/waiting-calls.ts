@@ -1,23 +1,22 @@
 /**
  * Calls that wait in the engine: because their caller is paused, or for a person's approval.
  *
- * A held call is an ordinary open call with this as its executor, so that its caller, its deadline, a lost connection
- * and an operator end it like any other.
+ * A waiting call is an ordinary open call with this as its executor, so that its caller, its deadline, a lost
+ * connection and an operator end it like any other.
  */
 import type { SendOutcome } from '#protocol';
-import type { Call, From } from './call.ts';
+import type { Call } from './call.ts';
 import type { Executor, Request } from './executor.ts';
 
-/** A total for all callers: each held call keeps its payload in memory. */
-const MAX_HELD = 1_000;
+/** A total for all callers: each waiting call keeps its payload in memory. */
+const MAX_WAITING = 1_000;
 
-export interface HeldCall {
+export interface WaitingCall {
   readonly call: Call;
   readonly request: Request;
-  readonly from: From;
 }
 
-export class Held implements Executor {
+export class WaitingCalls implements Executor {
   readonly label: string;
   readonly features: ReadonlySet<string> = new Set();
   readonly serving = new Set<Call>();
@@ -29,7 +28,7 @@ export class Held implements Executor {
 
   execute(call: Call, request: Request): SendOutcome {
     for (const known of this.#requests.keys()) if (!this.serving.has(known)) this.#requests.delete(known);
-    if (this.serving.size > MAX_HELD) return 'full';
+    if (this.serving.size > MAX_WAITING) return 'full';
     this.#requests.set(call, request);
     return 'sent';
   }
@@ -37,14 +36,13 @@ export class Held implements Executor {
   cancel(): void {}
 
   /** Removes and returns the calls that fit, oldest first. */
-  take(fits: (call: Call) => boolean): HeldCall[] {
-    const taken: HeldCall[] = [];
+  take(fits: (call: Call) => boolean): WaitingCall[] {
+    const taken: WaitingCall[] = [];
     for (const [call, request] of this.#requests) {
       const isEnded = !this.serving.has(call);
       if (!isEnded && !fits(call)) continue;
       this.#requests.delete(call);
-      const { principal, via, waiting } = call;
-      if (!isEnded) taken.push({ call, request, from: { principal, via, waiting } });
+      if (!isEnded) taken.push({ call, request });
     }
     return taken;
   }

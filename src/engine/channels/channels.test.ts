@@ -39,7 +39,7 @@ test('each end is taken once', () => {
   expect(channel.hasFreeEnd).toBe(false);
 });
 
-test('a writer is held back at the cap and heard again below it, once', () => {
+test('a writer is held back at the cap and resumed once below it', () => {
   const { channel, writer, reader } = open({ capacity: 2 });
   channel.takeWriter(writer);
   expect([channel.push('1'), channel.push('2'), channel.push('3')]).toEqual(['more', 'wait', 'wait']);
@@ -80,7 +80,7 @@ test('a reader is notified of items, of items that waited for it, and of the end
   expect(takeAll(late.channel)).toEqual([{ item: '1' }, 'ended']);
 });
 
-test('a reader hears of a break after the last item, and not of an end', () => {
+test('a reader gets a break after the last item, and no end', () => {
   const { channel, writer, reader } = open();
   channel.takeWriter(writer);
   channel.takeReader(reader);
@@ -106,7 +106,7 @@ test('a reader that leaves notifies its writer, and what waited for it is droppe
   expect(done).toHaveBeenCalledOnce();
 });
 
-test('a writer that comes after its reader left is notified at once', () => {
+test('a writer that connects after its reader left is notified at once', () => {
   const { channel, writer, reader } = open();
   channel.takeReader(reader);
   channel.endReading();
@@ -114,7 +114,7 @@ test('a writer that comes after its reader left is notified at once', () => {
   expect(writer.readerGone).toHaveBeenCalledOnce();
 });
 
-test('a channel is done once when both ends are, whichever was first', () => {
+test('a channel is done once, when both ends are, in either order', () => {
   const first = open();
   first.channel.takeWriter(first.writer);
   first.channel.takeReader(first.reader);
@@ -166,7 +166,7 @@ describe('a broker', () => {
     broker.close();
   });
 
-  test('breaks off a channel of which one end never connected', () => {
+  test('breaks a channel off when one end never connects', () => {
     const broker = new ChannelBroker({ ...defaultLimits, channelTtlMs: 1_000 });
     const refs = [0, 1, 2, 3].map(() => broker.create().reader);
     const [onlyWriter, onlyReader, both] = refs.map((ref) => broker.find(ref)!);

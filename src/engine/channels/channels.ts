@@ -38,7 +38,7 @@ export class Channel {
   readonly #done: (channel: Channel) => void;
   #items: ChannelItem[] = [];
   #bytes = 0;
-  #isHeldBack = false;
+  #isPaused = false;
   #writer: WriterEvents | 'free' | 'ended' = 'free';
   /** Why the stream has less than its writer wanted to send. */
   #broken: string | undefined;
@@ -79,8 +79,8 @@ export class Channel {
     this.#bytes += item.length;
     if (typeof this.#reader === 'object') this.#reader.readable();
 
-    this.#isHeldBack = this.#isFull;
-    return this.#isHeldBack ? 'wait' : 'more';
+    this.#isPaused = this.#isFull;
+    return this.#isPaused ? 'wait' : 'more';
   }
 
   /** The writer sent everything, or `broken`: why it left before that. */
@@ -102,8 +102,8 @@ export class Channel {
     }
 
     this.#bytes -= item.length;
-    if (this.#isHeldBack && !this.#isFull) {
-      this.#isHeldBack = false;
+    if (this.#isPaused && !this.#isFull) {
+      this.#isPaused = false;
       if (typeof this.#writer === 'object') this.#writer.resume();
     }
     return { item };
@@ -156,8 +156,12 @@ export class ChannelBroker {
     const { maxChannels, maxChannelsPerSession } = this.#limits;
     const made = this.#madeBy.get(creator) ?? 0;
     if (creator !== '' && made >= maxChannelsPerSession)
-      throw fail('limit_reached', { what: 'open channels a connection', limit: maxChannelsPerSession });
-    if (this.#channels.size >= maxChannels) throw fail('limit_reached', { what: 'open channels', limit: maxChannels });
+      throw fail('limit_reached', {
+        what: 'open channels a connection: end one of them first',
+        limit: maxChannelsPerSession,
+      });
+    if (this.#channels.size >= maxChannels)
+      throw fail('limit_reached', { what: 'open channels: try again when one has closed', limit: maxChannels });
 
     const channel = new Channel({
       id: this.#cluster && this.#cluster.nodeId + randomUUID().slice(this.#cluster.nodeId.length),
@@ -171,7 +175,9 @@ export class ChannelBroker {
     return { writer: { ...shared, direction: 'write' }, reader: { ...shared, direction: 'read' } };
   }
 
-  /** The channel of this engine, if id and key match, else the near end of one of another node, which checks the key. */
+  /**
+   * The channel of this engine, if id and key match, else the near end of one of another node, which checks the key.
+   */
   find(ref: ChannelRef): Channel | undefined {
     return this.#channels.has(ref.channel_id) ? this.findHere(ref) : this.#cluster?.find(ref);
   }

@@ -23,7 +23,7 @@ async function collect(reader: AsyncIterable<ChannelItem>): Promise<ChannelItem[
   return items;
 }
 
-test('what is written is read, in pieces every peer accepts, and then the channel is gone', async () => {
+test('items are read as written, in chunks that every peer accepts; then the channel is removed', async () => {
   const { broker, writer, reader } = await openBoth(1);
   const bytes = Buffer.alloc(2.5 * CHANNEL_CHUNK_BYTES, 'abc');
   const writing = (async () => {
@@ -56,7 +56,7 @@ test('a writer waits for its reader once the buffer is full', async () => {
   ]);
 });
 
-test('writes that wait at the same time all end, when there is room and when the reader leaves', async () => {
+test('concurrent blocked writes all resolve when there is room and when the reader leaves', async () => {
   const { writer, reader } = await openBoth(1);
   const writing = Promise.all(['1', '2', '3'].map((item) => writer.write(item)));
   const stream = reader[Symbol.asyncIterator]();
@@ -96,7 +96,7 @@ test('a waiting reader fails when its writer breaks the stream off and ends when
   expect(await waiting).toEqual([]);
 });
 
-test('an end that was taken, or a channel that is none, is refused by name', async () => {
+test('refuses an end that was taken, and a channel with a wrong key', async () => {
   const { broker, refs } = await openBoth(1);
   await expect(memoryReader(broker, refs.reader)).rejects.toThrow('the read end of this channel was taken before');
   await expect(memoryWriter(broker, refs.writer)).rejects.toThrow('the write end of this channel was taken before');

@@ -5,7 +5,6 @@ import { z } from 'zod';
 
 import type { Principal } from '#contract';
 import { KeptJsonSchema } from '#protocol';
-import { fail } from '../errors.ts';
 import { engine } from '../worker.ts';
 
 export const registerTrigger = engine.defineFunction({
@@ -18,17 +17,16 @@ export const registerTrigger = engine.defineFunction({
     function_id: z.string().min(1).describe('The function to call when it fires.'),
     config: KeptJsonSchema.optional().describe('Settings of the type.'),
     metadata: KeptJsonSchema.optional().describe('Handed to the function with every event.'),
-    namespace: z.string().default('default').describe('Where the function is registered.'),
+    namespace: z.string().default('default').describe('Namespace of the function.'),
   }),
   response: z.object({ id: z.string() }),
   errors: ['trigger_registration_failed', 'limit_reached', 'deserialization_error', 'forbidden'],
   examples: [{ trigger_type: 'engine::workers-available', function_id: 'my::on-workers', config: {} }],
 
   async handle(request, { triggers, calls }, { call: { principal } }) {
-    const { function_id, namespace } = request;
-    if (principal && !calls.mayCall(principal as Principal, function_id, namespace)) {
-      throw fail('forbidden', { text: `${function_id} may not be bound: this caller may not call it` });
-    }
+    const binder = principal as Principal;
+    const failure = calls.whyNotBind(binder, request.function_id, request.namespace);
+    if (failure) throw failure;
     const id = randomUUID();
     await triggers.bindDurably({
       id,
@@ -37,6 +35,7 @@ export const registerTrigger = engine.defineFunction({
       namespace: request.namespace,
       config: request.config ?? null,
       metadata: request.metadata,
+      principal: binder,
     });
     return { id };
   },

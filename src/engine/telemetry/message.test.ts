@@ -35,7 +35,7 @@ test('a message that is too large is dropped, and the next is not', () => {
   expect([heard, room.left]).toEqual([['12345'], 100]);
 });
 
-test('sockets share the room, and one that leaves returns its part', () => {
+test('sockets share one buffer limit, and a closed one returns its part', () => {
   const { room, heard, socket, send } = setUp(10);
   const [first, second] = [socket(), socket()];
   first.begin(MASK, false);

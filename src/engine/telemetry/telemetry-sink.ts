@@ -1,5 +1,5 @@
 /**
- * The server side of `/otel`: a WebSocket that drops what it reads, byte by byte, or hands it to the exporter.
+ * The server side of `/otel`: a WebSocket that drops its input, byte by byte, or hands it to the exporter.
  *
  * A WebSocket library buffers a message before it delivers it, so peers that never finish theirs would hold memory for
  * nothing. This one buffers a frame's head and the 125 bytes of a ping; messages that are sent on share a bounded room.
@@ -40,7 +40,7 @@ export function handshakeKey({ method, headers }: IncomingMessage): string | und
 export class TelemetrySink {
   readonly #stream: Socket;
   /** The head of the frame being read, and the payload of a ping or close. */
-  #held = Buffer.alloc(0);
+  #received = Buffer.alloc(0);
   /** Where the payloads go; absent when they are dropped. */
   readonly #message: Message | undefined;
   /** Bytes of the current frame's payload that are still to be read. */
@@ -99,17 +99,17 @@ export class TelemetrySink {
         this.#readPayload(piece);
         continue;
       }
-      const missing = neededBytes(this.#held) - this.#held.length;
+      const missing = neededBytes(this.#received) - this.#received.length;
       const piece = bytes.subarray(at, at + missing);
       at += piece.length;
-      this.#held = Buffer.concat([this.#held, piece]);
-      if (this.#held.length === neededBytes(this.#held)) this.#readFrame();
+      this.#received = Buffer.concat([this.#received, piece]);
+      if (this.#received.length === neededBytes(this.#received)) this.#readFrame();
     }
   }
 
   #readFrame(): void {
-    const frame = this.#held;
-    this.#held = Buffer.alloc(0);
+    const frame = this.#received;
+    this.#received = Buffer.alloc(0);
     const isMasked = (frame[1]! & 0x80) !== 0;
     if (!isMasked || (isControl(frame) && lengthCode(frame) > MAX_CONTROL_BYTES)) return this.close(PROTOCOL_ERROR);
     if (!isControl(frame)) this.#beginPayload(frame);

@@ -2,7 +2,7 @@
  * Runs one command inside.
  *
  * Three processes: this one is the job's for the server and ends as the command did; process 1 of the command's own
- * process namespace mounts /proc, hides what is protected, passes on signals and reaps; its child becomes the command.
+ * process namespace mounts /proc, hides protected files, passes on signals and reaps; its child becomes the command.
  * When process 1 or this one ends, the kernel kills everything inside.
  */
 #define _GNU_SOURCE
@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Descriptors that the server passes on; without a fence only the first two, of which root has only the second. */
+/* Descriptors that the server passes. Without a fence only USER_SPACE and MOUNTS; for root without a fence only MOUNTS. */
 enum { USER_SPACE = 3, MOUNTS = 4, NETWORK = 5, SYSTEM_V = 6 };
 
 enum { LAST_CAPABILITY = 63, MAX_FILTER_BYTES = 4096 };
@@ -38,8 +38,8 @@ static int mask_count, terminal = -1;
 static bool has_own_network;
 /* In a change without a fence: only mounts and processes are separate. */
 static bool is_bare, has_user_space = true;
-/* A cgroup of the server kills what the command leaves behind, so the command needs no process namespace. */
-static bool is_held;
+/* A cgroup of the server kills processes that the command leaves, so the command needs no process namespace. */
+static bool is_contained;
 static uint64_t filter[MAX_FILTER_BYTES / 8];
 static ssize_t filter_bytes;
 static volatile int *end;
@@ -57,7 +57,7 @@ static void read_arguments(int argc, char **argv) {
     else if (!strcmp(name, "--terminal")) terminal_path = argv[i + 1];
     else if (!strcmp(name, "--mask")) masks[mask_count++] = argv[i + 1];
     else if (!strcmp(name, "--bare")) is_bare = true, has_user_space = !strcmp(argv[i + 1], "user");
-    else if (!strcmp(name, "--held")) is_held = !strcmp(argv[i + 1], "yes");
+    else if (!strcmp(name, "--contained")) is_contained = !strcmp(argv[i + 1], "yes");
     else if (!strcmp(name, "--network")) has_own_network = !strcmp(argv[i + 1], "none");
     else errno = EINVAL, stop("unknown option %s", name);
   }
@@ -216,7 +216,7 @@ void enter(int argc, char **argv) {
   if (!is_bare && !has_own_network) join(NETWORK, CLONE_NEWNET, "network");
   if (!is_bare) join(SYSTEM_V, CLONE_NEWIPC, "IPC");
   join(MOUNTS, CLONE_NEWNS, "mount");
-  if (is_bare && is_held && terminal < 0) be_command(variables);
+  if (is_bare && is_contained && terminal < 0) be_command(variables);
   /* Set after the last change of credentials, which clears it. The server may have ended before. */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != server) _exit(126);

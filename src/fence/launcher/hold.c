@@ -38,11 +38,12 @@ struct list {
   int trees[MOST], count;
 };
 
-/*
- * How a directory is mounted: emptied and closed; emptied for all users; emptied for this one; as on the host; with
- * writes that are lost; read-only.
- */
-static struct list hidden, shared, private, writable, layers, readable;
+static struct list hidden; /* empty and closed */
+static struct list shared; /* empty, writable for all users */
+static struct list private; /* empty, writable for this user */
+static struct list writable; /* as on the host */
+static struct list layers; /* writes are lost */
+static struct list readable; /* read-only */
 static const char *proxy;
 /* Namespaces of a change, which has its layer at the path of the workspace. */
 static int view_user = -1, view_mounts = -1;
@@ -175,7 +176,7 @@ static void close_hidden(const char *path) {
   if (syscall(SYS_mount_setattr, AT_FDCWD, path, 0, &attributes, sizeof attributes)) stop("cannot restrict %s", path);
 }
 
-/* What is written goes to memory and is lost with the namespace. Without overlays the directory is read-only. */
+/* Writes go to memory and are lost with the namespace. Without overlays the directory is read-only. */
 static void add_layer(int index) {
   char lower[64], upper[64], work[64], options[256];
   snprintf(lower, sizeof lower, STAGE "/lower%d", index);

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { tempDir } from '#testing';
 import { tempName } from './atomic-write-temp.ts';
@@ -60,12 +60,12 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
 
   test.skipIf(process.platform !== 'linux')('the descriptors of replaced files are all closed', async () => {
     await using dir = await tempDir({ a: '' });
-    const held = () => readdirSync('/proc/self/fd').filter((fd) => leadsTo(fd).startsWith(dir.root));
+    const held = () => readdirSync('/proc/self/fd').filter((fd) => targetOf(fd).startsWith(dir.root));
     for (let i = 0; i < 50; i++) {
       using entry = target(dir, 'a');
       await writeWhole(entry, Buffer.from(`${i}`), options);
     }
-    await vi.waitFor(() => expect(held()).toEqual([]), 30_000);
+    await expect.poll(held).toEqual([]);
   });
 
   test('a large file is written completely and yields to other work in between', async () => {
@@ -176,7 +176,7 @@ test('the first write in a directory removes the temporary files of dead process
 });
 
 /** Empty if the descriptor is closed by now, such as the one that listed the others. */
-function leadsTo(fd: string): string {
+function targetOf(fd: string): string {
   try {
     return readlinkSync(`/proc/self/fd/${fd}`);
   } catch {

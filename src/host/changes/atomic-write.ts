@@ -1,9 +1,9 @@
 /**
- * A file that comes into being whole: written beside its place under a name of its own, then put there.
+ * Replaces a file atomically: writes a temporary file in the same directory and renames it.
  *
- * Whoever looks, and whenever the process dies, there is the old file or the new one. A new one takes over the
- * permission bits of the old, its access list and attributes (`file-access.ts`) and, as far as the system permits, its
- * owner. Other hard links keep the old content; the reply notes that.
+ * Readers see the old or the new file, also after a crash. The new one gets the permission bits of the old, its access
+ * list and attributes (`file-access.ts`) and, as far as the system permits, its owner. Other hard links keep the old
+ * content; the reply notes that.
  */
 import { createHash, type Hash } from 'node:crypto';
 import {
@@ -25,27 +25,27 @@ import {
 } from 'node:fs';
 import { promisify } from 'node:util';
 
-import { HeldFile, isSameFile } from './replaced-file.ts';
+import { ReplacedFile, isSameFile } from './replaced-file.ts';
 import { sweepOnce, tempName } from './atomic-write-temp.ts';
 import { accessOf, grantedBits, setAccess, type FileAccess, type KeptOwner } from './file-access.ts';
-import type { KeepFirst } from './recorded-change.ts';
+import type { RecordFirst } from './recorded-change.ts';
 import type { ByteString } from '../text/byte-string.ts';
 import { HostError } from '../host-error.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';
 import { PERMISSION_BITS } from './permissions.ts';
 import { changedMeanwhile } from '../jail/pin.ts';
-import { lookAtHeld } from '../system/file-look.ts';
+import { fstatOf } from '../system/stat-calls.ts';
 
 export interface WriteOptions {
   /** Permission bits, whatever the umask; when left out those of the file that is replaced, or 0644. */
   mode?: number;
   /** Whether to return only when the file and its name are on the disk. */
   isSynced: boolean;
-  /** What it takes over instead of what the file that is replaced has. */
+  /** Access to set; default: that of the replaced file. */
   access?: FileAccess | undefined;
   /** Keeps the file that is replaced, when all bytes of the new one are written. */
-  keep?: KeepFirst;
-  /** A file whose owner and times it takes over, instead of the owner of the one that is replaced. */
+  recordFirst?: RecordFirst;
+  /** File whose owner and times are copied; default: the owner of the replaced file. */
   like?: Pick<Stats, 'uid' | 'gid' | 'atimeMs' | 'mtimeMs'>;
 }
 
@@ -55,19 +55,19 @@ export interface Written {
 }
 
 interface WriteWholeOptions extends WriteOptions {
-  /** What the file holds, if the caller has just read it. */
+  /** Content of the file, if the caller has just read it. */
   before?: Uint8Array;
 }
 
 const CREATE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
-/** Up to this size a piece is written at once: a small write is cheaper than going away and coming back. */
+/** Up to this size a write is synchronous: cheaper than a round trip to the thread pool. */
 const SMALL_BYTES = 1 << 20;
 
 /** Files that differ mostly do so early on, or by their size. */
 const COMPARED_AT_ONCE = 1 << 16;
 
-/** What `link` says on a file system that has no hard links. */
+/** Errors of `link` on a file system that has no hard links. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
 const writeLater = promisify(write);
@@ -130,24 +130,24 @@ export class PendingFile {
     return this.#sum && `sha256:${this.#sum.copy().digest('hex')}`;
   }
 
-  /** Puts it there, or at the entry as it was found later, provided that there is still what was there then. */
-  async commit(options: WriteOptions, place = this.#entry): Promise<Written> {
-    const old = place.stat;
-    const { keep } = options;
-    requireFile(place);
-    const link = keep && (await keep.link());
-    await this.#finish(options, place, link);
-    const noted = await keep?.note(lookAtHeld(this.#fd));
+  /** Renames it over the entry, or over `target` if the path was resolved again; fails if the target changed since. */
+  async commit(options: WriteOptions, target = this.#entry): Promise<Written> {
+    const old = target.stat;
+    const { recordFirst } = options;
+    requireFile(target);
+    const link = recordFirst && (await recordFirst.link());
+    await this.#finish(options, target, link);
+    const recorded = await recordFirst?.note(fstatOf(this.#fd));
     const isKept = link !== undefined;
     try {
-      this.#act((temp) => place.act((at) => (old ? replace(temp, at, place, { isKept }) : putNew(temp, at))));
+      this.#act((temp) => target.act((at) => (old ? replace(temp, at, target, { isKept }) : putNew(temp, at))));
     } catch (error) {
-      noted?.cancel();
+      recorded?.cancel();
       throw error;
     }
     this.#isPending = false;
-    if (options.isSynced) await place.syncDirectory();
-    return withNote(linksNote(old), noted?.note);
+    if (options.isSynced) await target.syncDirectory();
+    return withNote(linksNote(old), recorded?.note);
   }
 
   /** Makes it whole and leaves it beside the entry for the caller to put there. */
@@ -158,10 +158,10 @@ export class PendingFile {
   }
 
   /** `link` is a path of the file that is replaced which no other program changes. */
-  async #finish(options: WriteOptions, place: JailEntry, link?: string): Promise<void> {
-    requireFile(place);
+  async #finish(options: WriteOptions, target: JailEntry, link?: string): Promise<void> {
+    requireFile(target);
     try {
-      this.#takeOver(options, place, link);
+      this.#takeOver(options, target, link);
       if (options.like) futimesSync(this.#fd, secondsOf(options.like.atimeMs), secondsOf(options.like.mtimeMs));
       if (options.isSynced) await syncLater(this.#fd);
     } catch (error) {
@@ -170,12 +170,12 @@ export class PendingFile {
   }
 
   /** The owner first: changing it clears the bits that lend the owner's rights, which a stranger's file must not keep. */
-  #takeOver({ mode, like, access }: WriteOptions, place: JailEntry, link?: string): void {
-    const old = place.stat;
+  #takeOver({ mode, like, access }: WriteOptions, target: JailEntry, link?: string): void {
+    const old = target.stat;
     const owner = like ?? old;
     const kept = owner ? keepOwner(this.#fd, owner) : { isOwnerKept: true, isGroupKept: true };
-    const before = access ?? (old && accessBefore(place, old, link));
-    if (before) setAccess(this.#fd, before, kept, place.path);
+    const before = access ?? (old && accessBefore(target, old, link));
+    if (before) setAccess(this.#fd, before, kept, target.path);
     if (mode !== undefined || !before) fchmodSync(this.#fd, grantedBits(mode ?? 0o644, kept));
   }
 
@@ -186,7 +186,7 @@ export class PendingFile {
     try {
       this.#act(unlinkSync);
     } catch {
-      // Then it is swept one day.
+      // A later sweep removes it.
     }
   }
 
@@ -227,32 +227,32 @@ function requireFile({ stat, path }: JailEntry): void {
   if (stat && !stat.isFile()) throw new HostError('not-a-file', path);
 }
 
-/** Of the file that was there, and of no other that stands there for a moment. */
-function accessBefore(place: JailEntry, old: Stats, link: string | undefined): FileAccess {
-  if (link !== undefined) return accessOf(link, old.mode, place.path);
-  return place.act((at) => {
-    using held = new HeldFile(at);
-    if (!isSameFile(held.stat, old)) throw changedMeanwhile('ESTALE');
-    return accessOf(held.attributed(at), old.mode, place.path);
+/** Reads the access of the old file; fails if another file has replaced it meanwhile. */
+function accessBefore(target: JailEntry, old: Stats, link: string | undefined): FileAccess {
+  if (link !== undefined) return accessOf(link, old.mode, target.path);
+  return target.act((at) => {
+    using replaced = new ReplacedFile(at);
+    if (!isSameFile(replaced.stat, old)) throw changedMeanwhile('ESTALE');
+    return accessOf(replaced.attributed(at), old.mode, target.path);
   });
 }
 
-/** A file that is kept as a link is not freed by the rename, so it need not be held open meanwhile. */
+/** A file that is kept as a link is not freed by the rename, so it need not be kept open meanwhile. */
 export function replace(temp: Buffer, at: Buffer, entry: JailEntry, { isKept = false } = {}): void {
-  using held = isKept ? undefined : new HeldFile(at);
-  if (!held) entry.requireUnchanged();
-  else if (!isSameFile(held.stat, entry.stat!)) throw changedMeanwhile('ESTALE');
+  using replaced = isKept ? undefined : new ReplacedFile(at);
+  if (!replaced) entry.requireUnchanged();
+  else if (!isSameFile(replaced.stat, entry.stat!)) throw changedMeanwhile('ESTALE');
   renameSync(temp, at);
 }
 
-/** Fails when something is there by now. Without hard links, something may come between the look and the rename. */
-export function putNew(temp: Buffer, place: Buffer): void {
+/** Fails if the path exists by now. Without hard links, an entry made between the lstat and the rename is replaced. */
+export function putNew(temp: Buffer, target: Buffer): void {
   try {
-    linkSync(temp, place);
+    linkSync(temp, target);
   } catch (error) {
     const isUnlinkable = NO_LINKS.has((error as NodeJS.ErrnoException).code!);
-    if (!isUnlinkable || lstatSync(place, { throwIfNoEntry: false })) throw error;
-    renameSync(temp, place);
+    if (!isUnlinkable || lstatSync(target, { throwIfNoEntry: false })) throw error;
+    renameSync(temp, target);
     return;
   }
   unlinkSync(temp);
@@ -263,7 +263,7 @@ function withNote(...notes: (string | undefined)[]): Written {
   return known.length > 0 ? { note: known.join('; ') } : {};
 }
 
-/** Of a file that is replaced and has other names. */
+/** Note about the other hard links of a replaced file. */
 export function linksNote(old: Stats | undefined): string | undefined {
   const others = (old?.nlink ?? 1) - 1;
   if (others <= 0) return undefined;

@@ -7,12 +7,12 @@ import { HostError } from '../host-error.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';
 import type { Journal } from '../journal/journal.ts';
 import { deltaOf } from '../journal/delta.ts';
-import { fileState, lookedAt, type OpenRecord } from '../journal/open-record.ts';
+import { fileState, stateOfStat, type OpenRecord } from '../journal/open-record.ts';
 import { ABSENT, isLost, type JournalChange, type Origin, type State } from '../journal/records.ts';
 import type { Below } from './jail-permissions.ts';
 import { takeTree } from './jail-copy.ts';
 import { removeMade } from './jail-remove.ts';
-import type { KeepFirst, Noted } from './recorded-change.ts';
+import type { RecordFirst, RecordedChange } from './recorded-change.ts';
 import type { Permissions } from './permissions.ts';
 import { recentVersions } from './recent-versions.ts';
 import { sumBelow } from './tree-sum.ts';
@@ -23,15 +23,15 @@ export type FindJournal = (path: string) => Journal | undefined;
 const TOO_LARGE =
   'the former content is larger than journal.max_image_bytes or cannot be read, so undo cannot bring it back';
 
-/** What is known of a file that is replaced, and of the new one. */
+/** Facts about the replaced file and the new one. */
 interface FileVersions {
   readonly before?: Uint8Array;
   readonly content?: Uint8Array;
-  /** Of the new one; asked for when it is whole. */
+  /** Returns the new version; called once the file is complete. */
   readonly version: () => string | undefined | Promise<string | undefined>;
 }
 
-export class Keeper {
+export class ChangeRecorder {
   readonly #find: FindJournal;
   readonly #keyOf: (entry: JailEntry) => string;
   readonly #origin: Origin | undefined;
@@ -43,17 +43,17 @@ export class Keeper {
     this.#origin = origin;
   }
 
-  for(origin: Origin): Keeper {
-    return new Keeper(this.#find, this.#keyOf, origin);
+  for(origin: Origin): ChangeRecorder {
+    return new ChangeRecorder(this.#find, this.#keyOf, origin);
   }
 
-  /** Whether anything is noted of an entry. */
+  /** Whether a change of the entry is recorded. */
   keeps(entry: JailEntry): boolean {
     return this.#find(this.#keyOf(entry))?.isKept ?? false;
   }
 
   /** Records a new content of the entry; `version` is called right before the rename. */
-  file(entry: JailEntry, { before, content, version }: FileVersions): KeepFirst | undefined {
+  file(entry: JailEntry, { before, content, version }: FileVersions): RecordFirst | undefined {
     const kept = this.#recordOf(entry);
     if (!kept) return undefined;
     const { record, path, key } = kept;
@@ -70,27 +70,27 @@ export class Keeper {
         const left = await version();
         if (before && content && left !== undefined) recentVersions.keep(key, content, left);
         const after = { ...fileState(made), version: left, delta };
-        return noted(record, { path, kind: 'put', before: was, after });
+        return recordIn(record, { path, kind: 'put', before: was, after });
       },
     };
   }
 
   /** Records that the entry becomes something else, or is removed. */
-  async put(entry: JailEntry, after: State): Promise<Noted | undefined> {
+  async put(entry: JailEntry, after: State): Promise<RecordedChange | undefined> {
     const kept = this.#recordOf(entry);
     if (!kept) return undefined;
     const { record, path } = kept;
-    return noted(record, { path, kind: 'put', before: (await record.keep(entry)).state, after });
+    return recordIn(record, { path, kind: 'put', before: (await record.keep(entry)).state, after });
   }
 
   /** Records a rename. */
-  async move(source: JailEntry, place: JailEntry): Promise<Noted | undefined> {
-    const kept = this.#recordOf(place);
+  async move(source: JailEntry, target: JailEntry): Promise<RecordedChange | undefined> {
+    const kept = this.#recordOf(target);
     if (!kept) return undefined;
     const { record, path, journal } = kept;
-    const after = lookedAt(source.stat!);
-    const { state: before } = await record.keep(place);
-    return noted(record, { path, kind: 'move', from: journal.pathFrom(this.#keyOf(source)), before, after });
+    const after = stateOfStat(source.stat!);
+    const { state: before } = await record.keep(target);
+    return recordIn(record, { path, kind: 'move', from: journal.pathFrom(this.#keyOf(source)), before, after });
   }
 
   /** Records new permissions of an entry and of everything below; `below` has paths from the root of the jail. */
@@ -104,7 +104,7 @@ export class Keeper {
     ];
     kept.record.note(
       all.map(({ path, stat }) => {
-        const before = lookedAt(stat);
+        const before = stateOfStat(stat);
         const after = { ...before, ...withoutUndefined(permissions) } as State;
         return { path: kept.journal.pathFrom(path), kind: 'mode', before, after };
       }),
@@ -118,7 +118,7 @@ export class Keeper {
     const { record, path, journal } = kept;
     const tree = nameIn(record, entry);
     const contents = count > MAX_SUMMED ? undefined : await sumOf(entry);
-    const before = { ...lookedAt(entry.stat!), tree, ...(contents !== undefined && { contents }) } as State;
+    const before = { ...stateOfStat(entry.stat!), tree, ...(contents !== undefined && { contents }) } as State;
     const { cancel } = record.note([{ path, kind: 'put', before, after: ABSENT }]);
     try {
       const aside = await takeTree(entry, journal.store, tree);
@@ -184,6 +184,6 @@ function withoutUndefined(permissions: Permissions): Partial<Permissions> {
   return Object.fromEntries(Object.entries(permissions).filter(([, value]) => value !== undefined));
 }
 
-function noted(record: OpenRecord, change: JournalChange): Noted {
+function recordIn(record: OpenRecord, change: JournalChange): RecordedChange {
   return { ...record.note([change]), ...(isLost(change.before) && { note: TOO_LARGE }) };
 }

@@ -14,16 +14,16 @@ export class FileLocks {
   /** Runs the work while it holds all the keys. Every caller locks them in sorted order, so that none deadlock. */
   async run<T>(keys: readonly string[], work: () => Promise<T>): Promise<T> {
     const ordered = keys.length === 1 ? keys : [...new Set(keys)].sort();
-    const held: (() => void)[] = [];
+    const releases: (() => void)[] = [];
     try {
       for (const key of ordered) {
         const before = this.#last.get(key);
-        held.push(this.#queue(key));
+        releases.push(this.#queue(key));
         if (before) await before;
       }
       return await work();
     } finally {
-      for (const release of held) release();
+      for (const release of releases) release();
     }
   }
 

@@ -2,7 +2,7 @@
  * Makes every change to the files of a jail: one at a time per file, each complete or not at all.
  *
  * Locks work inside this process only; versions detect changes by other processes. A file is kept in the journal before
- * it is replaced (`keep.ts`), so that undo can restore it.
+ * it is replaced (`change-recorder.ts`), so that undo can restore it.
  */
 import { mkdirSync } from 'node:fs';
 
@@ -20,7 +20,7 @@ import { MissingParents } from './missing-parents.ts';
 import { moveEntry } from './move-entry.ts';
 import type { Permissions } from './permissions.ts';
 import { whileLocked } from './locked-paths.ts';
-import { Keeper, type FindJournal } from './change-recorder.ts';
+import { ChangeRecorder, type FindJournal } from './change-recorder.ts';
 import { cancelling } from './recorded-change.ts';
 import { versionOf } from './jail-version.ts';
 import type { Journal } from '../journal/journal.ts';
@@ -58,7 +58,7 @@ export interface JailChangesOptions {
 export class JailChanges {
   readonly #jail: Jail;
   readonly #isSynced: boolean;
-  readonly #keeper: Keeper;
+  readonly #recorder: ChangeRecorder;
   readonly #pins: PinOthers | undefined;
   readonly #sets: SetWriter;
   readonly #parents: MissingParents;
@@ -68,8 +68,8 @@ export class JailChanges {
     this.#pins = pins;
     this.#isSynced = isSynced;
     this.#sets = new SetWriter(jail, { isSynced, journalOf, pins });
-    this.#keeper = new Keeper(journalOf, jail.keyOf);
-    this.#parents = new MissingParents(jail, { isSynced, keeper: this.#keeper });
+    this.#recorder = new ChangeRecorder(journalOf, jail.keyOf);
+    this.#parents = new MissingParents(jail, { isSynced, recorder: this.#recorder });
   }
 
   /** Runs the work with a lock on the file that a write to the path reaches, symlinks followed. */
@@ -97,8 +97,8 @@ export class JailChanges {
     const { noteChange } = target;
     const was = noteChange && (before ?? (await comparable(target)));
     const known = { before, content: bytes, version: () => version ?? versionOf(bytes) };
-    const keep = this.#keeper.file(target, known);
-    const written = await writeWhole(target, bytes, { mode, isSynced: this.#isSynced, before, keep });
+    const recordFirst = this.#recorder.file(target, known);
+    const written = await writeWhole(target, bytes, { mode, isSynced: this.#isSynced, before, recordFirst });
     const change = noteChange && contentChange(target, was, bytes);
     if (change) noteChange(change);
     return written;
@@ -118,7 +118,7 @@ export class JailChanges {
     beside.origin = scope;
     await this.#pin(beside);
     if (parents) await this.#parents.make(beside);
-    using pending = await PendingFile.at(beside, { isHashed: this.#keeper.keeps(beside) });
+    using pending = await PendingFile.at(beside, { isHashed: this.#recorder.keeps(beside) });
     const kept = noteChange && new ComparablePieces();
     let size = 0;
     for await (const piece of bytes) {
@@ -130,8 +130,8 @@ export class JailChanges {
     const commit = async (target: JailEntry) => {
       await this.#pin(target);
       const before = noteChange && (await comparable(target));
-      const keep = this.#keeper.file(target, { version: () => pending.version });
-      const written = await pending.commit({ mode, isSynced: this.#isSynced, keep }, target);
+      const recordFirst = this.#recorder.file(target, { version: () => pending.version });
+      const written = await pending.commit({ mode, isSynced: this.#isSynced, recordFirst }, target);
       const change = kept && contentChange(target, before, kept.all);
       if (change) noteChange?.(change);
       return written;
@@ -149,7 +149,7 @@ export class JailChanges {
     await this.#pin(entry);
     const before = entry.noteChange && (await comparable(entry));
     const isRemoved = await reportParts(entry.noteChange, (notePart) =>
-      removeEntry(entry, { recursive, refusal, signal, notePart, addNote, keeper: this.#keeper }),
+      removeEntry(entry, { recursive, refusal, signal, notePart, addNote, recorder: this.#recorder }),
     );
     if (isRemoved) entry.noteChange?.(removal(entry, before));
     if (isRemoved) await this.#sync(entry);
@@ -160,8 +160,8 @@ export class JailChanges {
   async makeDirectory(entry: JailEntry, { mode, parents }: { mode: number; parents: boolean }): Promise<void> {
     await this.#pin(entry);
     const make = async () => {
-      const noted = await this.#keeper.put(entry, { kind: 'directory', mode });
-      cancelling(noted, () => entry.act((at) => mkdirSync(at, mode)));
+      const recorded = await this.#recorder.put(entry, { kind: 'directory', mode });
+      cancelling(recorded, () => entry.act((at) => mkdirSync(at, mode)));
     };
     await (parents ? this.#parents.within(entry, make) : make());
     entry.setPermissions({ mode });
@@ -186,7 +186,7 @@ export class JailChanges {
     if (entry.isRoot) throw new HostError('root', entry.path);
     await this.#pin(entry);
     const { refusal } = this.#jail;
-    const keepAll = (changed: readonly Below[]) => this.#keeper.modes(entry, permissions, changed);
+    const keepAll = (changed: readonly Below[]) => this.#recorder.modes(entry, permissions, changed);
     const below = (notePart?: NoteChange) =>
       setPermissionsBelow(entry, permissions, { refusal, signal, keepAll, notePart });
     const count = recursive ? await reportParts(entry.noteChange, below) : 1;
@@ -203,24 +203,24 @@ export class JailChanges {
   ): Promise<void> {
     const { signal, noteChange } = scope;
     return this.#alone('entry', [from, to], signal, async (entries) => {
-      const [source, place] = entries as [JailEntry, JailEntry];
+      const [source, target] = entries as [JailEntry, JailEntry];
       if (!source.stat) throw new HostError('missing', from);
-      if (place.stat && !overwrite) throw new HostError('exists', to);
+      if (target.stat && !overwrite) throw new HostError('exists', to);
 
       const { refusal } = this.#jail;
       await refuseNamesBelow(source, { refusal, signal });
-      await this.#pin(source, place);
-      const noted = await this.#keeper.for(scope).move(source, place);
+      await this.#pin(source, target);
+      const recorded = await this.#recorder.for(scope).move(source, target);
       const isSynced = this.#isSynced;
-      const move = (notePart?: NoteChange) => moveEntry(source, place, { isSynced, signal, notePart });
+      const move = (notePart?: NoteChange) => moveEntry(source, target, { isSynced, signal, notePart });
       await reportParts(noteChange, move).catch((error: unknown) => {
-        noted?.cancel();
+        recorded?.cancel();
         throw error;
       });
-      if (noted?.note !== undefined) addNote?.(noted.note);
+      if (recorded?.note !== undefined) addNote?.(recorded.note);
       noteChange?.({ path: to, kind: 'renamed', from, ...(source.stat.isDirectory() && { is_directory: true }) });
       await this.#sync(source);
-      await this.#sync(place);
+      await this.#sync(target);
     });
   }
 
@@ -235,12 +235,12 @@ export class JailChanges {
     const writeSet = this.journalOf(to)?.isAvailable
       ? (entries: readonly SetEntry[]) => this.writeSet(entries, quiet)
       : undefined;
-    const keeper = this.#keeper.for(scope);
-    const copying = { overwrite, refuse, addNote, signal, isSynced: this.#isSynced, keeper, writeSet };
-    return this.#alone('target', [to], signal, async ([place]) => {
-      await this.#pin(place!);
-      await reportParts(noteChange, (notePart) => copyTo(this.#jail, from, place!, { ...copying, notePart }));
-      noteChange?.({ path: to, kind: place!.stat ? 'modified' : 'created' });
+    const recorder = this.#recorder.for(scope);
+    const copying = { overwrite, refuse, addNote, signal, isSynced: this.#isSynced, recorder, writeSet };
+    return this.#alone('target', [to], signal, async ([target]) => {
+      await this.#pin(target!);
+      await reportParts(noteChange, (notePart) => copyTo(this.#jail, from, target!, { ...copying, notePart }));
+      noteChange?.({ path: to, kind: target!.stat ? 'modified' : 'created' });
     });
   }
 
@@ -254,13 +254,13 @@ export class JailChanges {
     return this.#sets.journalOf(path);
   }
 
-  /** Before the change, so that other changes go on seeing what was there. */
+  /** Before the change, so that other changes still see the former entry. */
   async #pin(...entries: readonly JailEntry[]): Promise<void> {
     await this.#pins?.(entries.map(this.#jail.keyOf));
   }
 
   #setPermissions(entry: JailEntry, permissions: Permissions): void {
-    this.#keeper.modes(entry, permissions);
+    this.#recorder.modes(entry, permissions);
     entry.setPermissions(permissions);
   }
 
@@ -275,7 +275,7 @@ export class JailChanges {
     caller: Caller,
     work: (entries: JailEntry[]) => Promise<T>,
   ): Promise<T> {
-    return whileLocked(this.#jail, { kind, paths, caller }, (entries) => work(noted(entries, caller)));
+    return whileLocked(this.#jail, { kind, paths, caller }, (entries) => work(withOrigin(entries, caller)));
   }
 }
 
@@ -286,7 +286,7 @@ interface WriteWhat {
   version?: string | Promise<string>;
 }
 
-function noted(entries: JailEntry[], caller: Noting): JailEntry[] {
+function withOrigin(entries: JailEntry[], caller: Noting): JailEntry[] {
   const { noteChange } = caller;
   for (const entry of entries) {
     if (noteChange) entry.noteChange = noteChange;

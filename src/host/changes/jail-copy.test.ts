@@ -43,7 +43,7 @@ describe.each(['descriptor', 'portable'] as const)('copies in a %s jail', (mode)
   });
 
   // The portable jail detects a race and does not prevent it.
-  const swapped = ['done', 'given up'].filter(() => mode === 'descriptor');
+  const swapped = ['done', 'cancelled'].filter(() => mode === 'descriptor');
   test.each(swapped)('a directory swapped in for an unfinished copy is not changed (%s)', async (end) => {
     await using dir = await tempDir({ 'a/1': 'x', 'private/kept': 'x' });
     chmodSync(dir.path('a'), 0o755);
@@ -53,7 +53,7 @@ describe.each(['descriptor', 'portable'] as const)('copies in a %s jail', (mode)
       if (growing === undefined) return;
       renameSync(dir.path(growing), dir.path('away'));
       renameSync(dir.path('private'), dir.path(growing));
-      if (end === 'given up') throw new Error(end);
+      if (end === 'cancelled') throw new Error(end);
     };
     await copy(dir, 'a', 'b', { refuse: swap }).catch(() => {});
     const [name] = readdirSync(dir.root).filter((each) => !['a', 'away'].includes(each));
@@ -67,9 +67,9 @@ describe.each(['descriptor', 'portable'] as const)('copies in a %s jail', (mode)
     let looks = 0;
     // The first three checks come before anything is written.
     const refuse = () => {
-      if (++looks === 5) caller.abort(new Error('gave up'));
+      if (++looks === 5) caller.abort(new Error('cancelled'));
     };
-    await expect(copy(dir, 'a', 'b', { signal: caller.signal, refuse })).rejects.toThrow('gave up');
+    await expect(copy(dir, 'a', 'b', { signal: caller.signal, refuse })).rejects.toThrow('cancelled');
     expect(looks).toBeGreaterThan(3);
     expect(treeOf(dir.root)).toEqual(before);
   });
@@ -82,11 +82,11 @@ describe.each(['descriptor', 'portable'] as const)('copies in a %s jail', (mode)
     const caller = new AbortController();
     let looks = 0;
     const refuse = () => {
-      if (++looks === 4) caller.abort(new Error('gave up'));
+      if (++looks === 4) caller.abort(new Error('cancelled'));
     };
     process.seteuid!(1234);
     try {
-      await expect(copy(dir, 'a', 'b', { signal: caller.signal, refuse })).rejects.toThrow('gave up');
+      await expect(copy(dir, 'a', 'b', { signal: caller.signal, refuse })).rejects.toThrow('cancelled');
     } finally {
       process.seteuid!(0);
     }

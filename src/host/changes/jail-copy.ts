@@ -12,9 +12,9 @@ import { PendingFile } from './atomic-write.ts';
 import type { Attributed } from './attribute-calls.ts';
 import { toText, type ByteString } from '../text/byte-string.ts';
 import { accessOf, isList, setAttributes, type FileAccess } from './file-access.ts';
-import type { Keeper } from './change-recorder.ts';
+import type { ChangeRecorder } from './change-recorder.ts';
 import { cancelling } from './recorded-change.ts';
-import { lookedAt } from '../journal/open-record.ts';
+import { stateOfStat } from '../journal/open-record.ts';
 import type { State } from '../journal/records.ts';
 import type { SetEntry, SetOutcome } from '../journal/set-entry.ts';
 import { isUnlinkable, type ImageStore } from '../journal/store.ts';
@@ -40,7 +40,7 @@ export interface CopyOptions {
   readonly notePart?: NoteChange;
   /** Receives notes for the caller about replaced files. */
   readonly addNote?: ((note: string) => void) | undefined;
-  readonly keeper?: Keeper;
+  readonly recorder?: ChangeRecorder;
   /** Writes a copy over another directory, all or nothing; file by file if undefined. */
   readonly writeSet?: (entries: readonly SetEntry[]) => Promise<SetOutcome>;
   /** Copies times and special bits too, to keep or restore a directory. */
@@ -54,36 +54,36 @@ const OWNER_BITS = 0o700;
 
 const ITSELF = '.' as ByteString;
 
-/** Copies the file or directory that `from` resolves to, symlinks followed, to `place`. */
-export async function copyTo(jail: Jail, from: string, place: JailEntry, options: CopyOptions): Promise<void> {
+/** Copies the file or directory that `from` resolves to, symlinks followed, to `target`. */
+export async function copyTo(jail: Jail, from: string, target: JailEntry, options: CopyOptions): Promise<void> {
   using source = jail.target(from);
   if (!source.stat) throw new HostError('missing', from);
-  if (place.stat && !options.overwrite) throw new HostError('exists', place.path);
+  if (target.stat && !options.overwrite) throw new HostError('exists', target.path);
   if (!source.stat.isDirectory()) {
     using file = jail.open(from);
-    return await copyFile(file, place, options);
+    return await copyFile(file, target, options);
   }
 
   using dir = jail.openDir(from);
-  if (place.stat && !place.stat.isDirectory()) throw new HostError('not-a-directory', place.path);
-  await inspect(jail, dir, place, options);
-  if (!place.stat) return await copyNew(dir, place, options);
+  if (target.stat && !target.stat.isDirectory()) throw new HostError('not-a-directory', target.path);
+  await inspect(jail, dir, target, options);
+  if (!target.stat) return await copyNew(dir, target, options);
 
-  await copyOver(jail, dir, place, options);
+  await copyOver(jail, dir, target, options);
 }
 
 /** Copies over another directory: to a temporary directory in it first, whose files one write set then renames. */
-async function copyOver(jail: Jail, dir: JailDir, place: JailEntry, options: CopyOptions): Promise<void> {
-  using into = place.openDir();
-  if (!options.writeSet) return await fill(dir, into, place.path, options);
+async function copyOver(jail: Jail, dir: JailDir, target: JailEntry, options: CopyOptions): Promise<void> {
+  using into = target.openDir();
+  if (!options.writeSet) return await fill(dir, into, target.path, options);
 
   const name = tempName();
-  entryIn(into, name, place.path).act((at) => mkdirSync(at, OWNER_BITS));
-  const made = entryIn(into, name, place.path);
+  entryIn(into, name, target.path).act((at) => mkdirSync(at, OWNER_BITS));
+  const made = entryIn(into, name, target.path);
   try {
-    await copyInto(dir, made, { ...options, keeper: undefined, notePart: undefined });
+    await copyInto(dir, made, { ...options, recorder: undefined, notePart: undefined });
     using copied = made.openDir();
-    const { changes } = await options.writeSet(await puttingInPlace(jail, copied, place, options));
+    const { changes } = await options.writeSet(await puttingInPlace(jail, copied, target, options));
     for (const { path, note } of changes) if (note !== undefined) options.addNote?.(`${path}: ${note}`);
   } finally {
     await removeMade(made);
@@ -93,18 +93,20 @@ async function copyOver(jail: Jail, dir: JailDir, place: JailEntry, options: Cop
 async function puttingInPlace(
   jail: Jail,
   copied: JailDir,
-  place: JailEntry,
+  target: JailEntry,
   scope: { readonly signal: AbortSignal },
 ): Promise<SetEntry[]> {
   const entries: SetEntry[] = [];
   await visitBelow(copied, scope, (dir, { name, kind }) => {
     const relativePath = dir.pathOf(name);
     const rest = relativePath.slice(copied.relativePath.length);
-    const path = jail.spell({ relativePath: place.relativePath + (place.relativePath === '' ? rest.slice(1) : rest) });
+    const path = jail.spell({
+      relativePath: target.relativePath + (target.relativePath === '' ? rest.slice(1) : rest),
+    });
     using there = jail.entry(path);
     if (kind !== 'directory') entries.push({ kind: 'adopt', path, made: jail.spell({ relativePath }) });
     else if (!there.stat)
-      entries.push({ kind: 'restore', path, state: { kind: 'directory', mode: dir.look(name)!.mode & COPIED_BITS } });
+      entries.push({ kind: 'restore', path, state: { kind: 'directory', mode: dir.lstat(name)!.mode & COPIED_BITS } });
     else if (!there.stat.isDirectory()) throw new HostError('not-a-directory', path);
     return 'go-on';
   });
@@ -112,31 +114,31 @@ async function puttingInPlace(
 }
 
 /** Throws for the first entry that cannot be copied. Hidden entries are not listed and not copied. */
-async function inspect(jail: Jail, top: JailDir, place: JailEntry, { signal, refuse }: CopyOptions): Promise<void> {
+async function inspect(jail: Jail, top: JailDir, target: JailEntry, { signal, refuse }: CopyOptions): Promise<void> {
   const below = top.relativePath === '' ? 0 : top.relativePath.length + 1;
   await visitBelow(top, { signal }, (dir, { name, kind }) => {
     const path = dir.pathOf(name);
-    for (const end of [path, `${place.relativePath}/${path.slice(below)}`]) {
+    for (const end of [path, `${target.relativePath}/${path.slice(below)}`]) {
       const refusal = jail.refusal(end);
       if (refusal) throw new HostError(refusal, end);
     }
     if (kind === 'other') throw new HostError('not-a-file', path);
-    if (kind === 'file') refuse(path, dir.look(name)?.size ?? 0);
+    if (kind === 'file') refuse(path, dir.lstat(name)?.size ?? 0);
     return 'go-on';
   });
 }
 
-async function copyNew(dir: JailDir, place: JailEntry, options: CopyOptions): Promise<void> {
-  await sweepOnce(place);
+async function copyNew(dir: JailDir, target: JailEntry, options: CopyOptions): Promise<void> {
+  await sweepOnce(target);
   const name = tempName();
-  const temp = place.beside(name);
+  const temp = target.beside(name);
   temp.act((at) => mkdirSync(at, OWNER_BITS));
-  const made = place.beside(name);
+  const made = target.beside(name);
   try {
-    await copyInto(dir, made, { ...options, keeper: undefined, notePart: undefined });
-    const noted = await options.keeper?.put(place, await treeState(made, options));
-    cancelling(noted, () => place.act((now) => temp.act((old) => renameSync(old, now))));
-    if (options.isSynced) await place.syncDirectory();
+    await copyInto(dir, made, { ...options, recorder: undefined, notePart: undefined });
+    const recorded = await options.recorder?.put(target, await treeState(made, options));
+    cancelling(recorded, () => target.act((now) => temp.act((old) => renameSync(old, now))));
+    if (options.isSynced) await target.syncDirectory();
   } catch (error) {
     await removeMade(made);
     throw error;
@@ -144,22 +146,22 @@ async function copyNew(dir: JailDir, place: JailEntry, options: CopyOptions): Pr
 }
 
 /** Copies a directory to a free path or into another one. A new one has mode 0700 until it is filled: others cannot read it incomplete. */
-async function copyDir(dir: JailDir, place: JailEntry, options: CopyOptions): Promise<void> {
-  if (place.stat) {
-    using into = place.openDir();
-    return await fill(dir, into, place.path, options);
+async function copyDir(dir: JailDir, target: JailEntry, options: CopyOptions): Promise<void> {
+  if (target.stat) {
+    using into = target.openDir();
+    return await fill(dir, into, target.path, options);
   }
-  place.act((at) => mkdirSync(at, OWNER_BITS));
-  options.notePart?.({ path: place.path, kind: 'created', is_directory: true });
-  await copyInto(dir, place, options);
+  target.act((at) => mkdirSync(at, OWNER_BITS));
+  options.notePart?.({ path: target.path, kind: 'created', is_directory: true });
+  await copyInto(dir, target, options);
 }
 
 /** Copies into a directory that was just created. */
-async function copyInto(dir: JailDir, place: JailEntry, options: CopyOptions): Promise<void> {
-  const { mode, attributes } = copiedAccess(dir.pin.at(ITSELF), dir.stat.mode, place.path);
-  using into = place.openDir();
-  await fill(dir, into, place.path, options);
-  if (attributes) setAttributes(into.pin.at(ITSELF), attributes, place.path);
+async function copyInto(dir: JailDir, target: JailEntry, options: CopyOptions): Promise<void> {
+  const { mode, attributes } = copiedAccess(dir.pin.at(ITSELF), dir.stat.mode, target.path);
+  using into = target.openDir();
+  await fill(dir, into, target.path, options);
+  if (attributes) setAttributes(into.pin.at(ITSELF), attributes, target.path);
   // Sets the mode by descriptor: another program may have put another directory at the path by now.
   applyPermissions(into.pin, { mode });
 }
@@ -176,21 +178,21 @@ function entryIn(dir: JailDir, name: ByteString, path: string): JailEntry {
   return new JailEntry(dir.pin, [name], `${path}/${toText(name)}`, { isRoot: () => false });
 }
 
-async function copyEntry(dir: JailDir, { name, kind }: ListedEntry, place: JailEntry, options: CopyOptions) {
+async function copyEntry(dir: JailDir, { name, kind }: ListedEntry, target: JailEntry, options: CopyOptions) {
   if (kind === 'directory') {
-    if (place.stat && !place.stat.isDirectory()) throw new HostError('not-a-directory', place.path);
+    if (target.stat && !target.stat.isDirectory()) throw new HostError('not-a-directory', target.path);
     using inner = dir.openDir(name);
-    await copyDir(inner, place, options);
+    await copyDir(inner, target, options);
   } else if (kind === 'symlink') {
-    const leadsTo = dir.readLink(name);
-    if (place.stat?.isDirectory()) throw new HostError('exists', place.path);
-    if (place.stat) place.act(unlinkSync);
-    place.act((at) => symlinkSync(leadsTo, at));
-    notePut(place, options);
+    const linkTarget = dir.readLink(name);
+    if (target.stat?.isDirectory()) throw new HostError('exists', target.path);
+    if (target.stat) target.act(unlinkSync);
+    target.act((at) => symlinkSync(linkTarget, at));
+    notePut(target, options);
   } else {
     using file = dir.openFile(name);
-    await copyFile(file, place, options);
-    notePut(place, options);
+    await copyFile(file, target, options);
+    notePut(target, options);
   }
 }
 
@@ -198,25 +200,25 @@ function notePut({ path, stat }: JailEntry, { notePart }: CopyOptions): void {
   notePart?.({ path, kind: stat ? 'modified' : 'created' });
 }
 
-async function copyFile(file: JailFile, place: JailEntry, options: CopyOptions): Promise<void> {
-  const { isSynced, isExact, signal, keeper } = options;
+async function copyFile(file: JailFile, target: JailEntry, options: CopyOptions): Promise<void> {
+  const { isSynced, isExact, signal, recorder } = options;
   options.refuse(file.relativePath, file.size);
-  using pending = await PendingFile.at(place, { isHashed: keeper !== undefined });
-  for await (const piece of piecesOf(file, place.path)) {
+  using pending = await PendingFile.at(target, { isHashed: recorder !== undefined });
+  for await (const piece of piecesOf(file, target.path)) {
     await pending.append(piece);
     signal.throwIfAborted();
   }
-  const keep = keeper?.file(place, { version: () => pending.version });
+  const recordFirst = recorder?.file(target, { version: () => pending.version });
   const access = isExact
-    ? accessOf(file.fd, file.stat.mode, place.path)
-    : copiedAccess(file.fd, file.stat.mode, place.path);
-  const { note } = await pending.commit({ access, isSynced, keep, ...(isExact && { like: file.stat }) });
+    ? accessOf(file.fd, file.stat.mode, target.path)
+    : copiedAccess(file.fd, file.stat.mode, target.path);
+  const { note } = await pending.commit({ access, isSynced, recordFirst, ...(isExact && { like: file.stat }) });
   if (note !== undefined) options.addNote?.(note);
 }
 
 async function treeState(made: JailEntry, scope: { readonly signal: AbortSignal }): Promise<State> {
   using dir = made.openDir();
-  return { ...lookedAt(dir.stat), contents: await sumBelow(dir, scope) } as State;
+  return { ...stateOfStat(dir.stat), contents: await sumBelow(dir, scope) } as State;
 }
 
 /**
@@ -232,12 +234,12 @@ export async function takeTree(entry: JailEntry, store: ImageStore, name: string
 }
 
 async function copyTree(entry: JailEntry, store: ImageStore, name: string): Promise<void> {
-  const place = openJail(store.directory).entry(`trees/${name}`);
+  const target = openJail(store.directory).entry(`trees/${name}`);
   using dir = entry.openDir();
   try {
-    await copyNew(dir, place, EXACT);
+    await copyNew(dir, target, EXACT);
   } finally {
-    place.close();
+    target.close();
   }
 }
 

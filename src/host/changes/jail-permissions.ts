@@ -20,7 +20,7 @@ export interface Below {
   readonly stat: Stats;
 }
 
-const OWNER_LOOKS = 0o500;
+const OWNER_READS = 0o500;
 
 /** Returns the number of changed entries, with `entry` itself. `notePart` receives a report of each. */
 export async function setPermissionsBelow(
@@ -40,7 +40,7 @@ export async function setPermissionsBelow(
   });
   keepAll(below);
 
-  const isBefore = (permissions.mode & OWNER_LOOKS) === OWNER_LOOKS;
+  const isBefore = (permissions.mode & OWNER_READS) === OWNER_READS;
   const set = (parent: JailDir, name: ByteString) => {
     parent.setPermissions(name, permissions);
     notePart?.({ path: spellBelow(entry, parent.pathOf(name)), kind: 'mode' });

@@ -9,7 +9,7 @@ import { rmdirSync, unlinkSync } from 'node:fs';
 import { HostError } from '../host-error.ts';
 import { changeBelow, spellBelow, type BelowOptions, type Changes } from '../jail/jail-tree-walk.ts';
 import { refuseNamesBelow } from '../jail/check-tree-names.ts';
-import type { Keeper } from './change-recorder.ts';
+import type { ChangeRecorder } from './change-recorder.ts';
 import { cancelling } from './recorded-change.ts';
 import { ABSENT } from '../journal/records.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';
@@ -18,7 +18,7 @@ import { applyPermissions } from './permissions.ts';
 
 interface RemoveOptions extends BelowOptions {
   readonly recursive: boolean;
-  readonly keeper?: Keeper;
+  readonly recorder?: ChangeRecorder;
   /** Receives a report of each removed entry below. */
   readonly notePart?: NoteChange;
   /** Receives a note for the caller if undo cannot restore the file. */
@@ -31,23 +31,23 @@ export async function removeEntry(entry: JailEntry, options: RemoveOptions): Pro
   if (!entry.stat) return false;
 
   if (!entry.stat.isDirectory()) {
-    const noted = await options.keeper?.put(entry, ABSENT);
-    cancelling(noted, () => entry.act(unlinkSync));
-    if (noted?.note !== undefined) options.addNote?.(noted.note);
+    const recorded = await options.recorder?.put(entry, ABSENT);
+    cancelling(recorded, () => entry.act(unlinkSync));
+    if (recorded?.note !== undefined) options.addNote?.(recorded.note);
     return true;
   }
   let count = 0;
   if (!options.recursive) refuseFull(entry);
   else count = await refuseNamesBelow(entry, options);
   // With a journal the directory is renamed into its store, however many entries it has.
-  if (await options.keeper?.takeTree(entry, count)) return true;
+  if (await options.recorder?.takeTree(entry, count)) return true;
 
   using dir = entry.openDir();
   if (options.recursive) {
     await changeBelow(dir, options, {
-      after(parent, name, look) {
-        removeIn(parent, name, look);
-        const isDirectory = look.kind === 'directory' && { is_directory: true };
+      after(parent, name, stat) {
+        removeIn(parent, name, stat);
+        const isDirectory = stat.kind === 'directory' && { is_directory: true };
         options.notePart?.({ path: spellBelow(entry, parent.pathOf(name)), kind: 'deleted', ...isDirectory });
       },
     });

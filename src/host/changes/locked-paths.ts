@@ -8,7 +8,7 @@ import { changedMeanwhile } from '../jail/pin.ts';
 import { fileLocks } from './file-locks.ts';
 
 /** Attempts to lock a path that resolves to another file each time the lock is granted. */
-const LOOKS = 8;
+const ATTEMPTS = 8;
 
 /** `target` follows a symlink at the end of a path, `entry` does not. */
 type Kind = 'target' | 'entry';
@@ -25,7 +25,7 @@ export async function whileLocked<T>(
   { kind, paths, caller }: LockedPaths,
   work: (entries: JailEntry[]) => Promise<T>,
 ): Promise<T> {
-  for (let look = 0; look < LOOKS; look++) {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     let keys: string[];
     {
       using found = find(jail, kind, paths);

@@ -4,21 +4,21 @@ import { rmdirSync } from 'node:fs';
 import { HostError } from '../host-error.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';
 import type { Jail } from '../jail/jail.ts';
-import type { Keeper } from './change-recorder.ts';
+import type { ChangeRecorder } from './change-recorder.ts';
 
 export class MissingParents {
   readonly #jail: Jail;
-  readonly #keeper: Keeper;
+  readonly #recorder: ChangeRecorder;
   readonly #isSynced: boolean;
 
-  constructor(jail: Jail, { isSynced, keeper }: { isSynced: boolean; keeper: Keeper }) {
+  constructor(jail: Jail, { isSynced, recorder }: { isSynced: boolean; recorder: ChangeRecorder }) {
     this.#jail = jail;
     this.#isSynced = isSynced;
-    this.#keeper = keeper;
+    this.#recorder = recorder;
   }
 
   async make(entry: JailEntry): Promise<void> {
-    this.#keeper.parents(entry);
+    this.#recorder.parents(entry);
     await entry.makeParents({ isSynced: this.#isSynced });
   }
 

@@ -17,15 +17,15 @@ interface MoveOptions {
 
 export async function moveEntry(
   source: JailEntry,
-  place: JailEntry,
+  target: JailEntry,
   { notePart, ...options }: MoveOptions,
 ): Promise<void> {
   try {
-    source.act((old) => place.act((now) => renameSync(old, now)));
+    source.act((old) => target.act((now) => renameSync(old, now)));
   } catch (error) {
     if (!isOtherDevice(error) || !source.stat!.isFile()) throw error;
-    await copyAcross(source, place, options);
-    notePart?.({ path: place.path, kind: place.stat ? 'modified' : 'created' });
+    await copyAcross(source, target, options);
+    notePart?.({ path: target.path, kind: target.stat ? 'modified' : 'created' });
     source.act(unlinkSync);
   }
 }
@@ -36,9 +36,9 @@ function isOtherDevice(error: unknown): boolean {
 }
 
 /** Throws if the source changed during the copy, so that a file which was not copied is not removed. */
-async function copyAcross(source: JailEntry, place: JailEntry, { isSynced, signal }: MoveOptions): Promise<void> {
+async function copyAcross(source: JailEntry, target: JailEntry, { isSynced, signal }: MoveOptions): Promise<void> {
   using file = source.open();
-  using pending = await PendingFile.at(place);
+  using pending = await PendingFile.at(target);
   for await (const piece of piecesOf(file, source.path)) {
     await pending.append(piece);
     signal.throwIfAborted();

@@ -18,19 +18,19 @@ export function isSameFile(now: Seen, old: Seen): boolean {
   return now.ino === old.ino && now.size === old.size && now.mtimeMs === old.mtimeMs;
 }
 
-export class HeldFile {
-  /** Not followed if the path is a symlink. */
+export class ReplacedFile {
+  /** Stat of the path itself, also of a symlink. */
   readonly stat: Stats;
   readonly #fd: number | undefined;
 
-  constructor(place: Buffer) {
-    this.#fd = O_PATH && openSync(place, O_PATH | constants.O_NOFOLLOW);
-    this.stat = this.#fd === undefined ? lstatSync(place) : fstatSync(this.#fd);
+  constructor(target: Buffer) {
+    this.#fd = O_PATH && openSync(target, O_PATH | constants.O_NOFOLLOW);
+    this.stat = this.#fd === undefined ? lstatSync(target) : fstatSync(this.#fd);
   }
 
   /** The file itself, even if the path names another by now; the path on systems without `O_PATH`. */
-  attributed(place: Buffer): Attributed {
-    return this.#fd === undefined ? place : { foundBy: this.#fd };
+  attributed(target: Buffer): Attributed {
+    return this.#fd === undefined ? target : { foundBy: this.#fd };
   }
 
   [Symbol.dispose](): void {

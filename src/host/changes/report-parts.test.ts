@@ -30,11 +30,11 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     roots: readonly string[],
     change: (changes: JailChanges, caller: Caller & { noteChange: NoteChange }) => Promise<unknown>,
   ): Promise<Change[]> {
-    const told: Change[] = [];
+    const reported: Change[] = [];
     const changes = new JailChanges(openAbsoluteJail(roots, { mode }), { isSynced: true });
-    const caller = { throwIfAborted() {}, noteChange: (part: Change) => void told.push(part) };
+    const caller = { throwIfAborted() {}, noteChange: (part: Change) => void reported.push(part) };
     await expect(asStranger(() => change(changes, caller))).rejects.toThrow(HostError);
-    return told;
+    return reported;
   }
 
   function setModes(dir: TempDir, modes: Record<string, number>): void {
@@ -45,12 +45,12 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
   test('rm reports the removed entries', async () => {
     await using dir = await tempDir({ 'ws/d/e/f': '' });
     setModes(dir, { ws: 0o555, 'ws/d': 0o777, 'ws/d/e': 0o777 });
-    const told = await toldBy([dir.root], (changes, caller) =>
+    const reported = await toldBy([dir.root], (changes, caller) =>
       changes.onEntry(dir.path('ws'), caller, (entry) => changes.remove(entry, { recursive: true, signal })),
     );
     setModes(dir, { ws: 0o755 });
     expect(readdirSync(dir.path('ws'), { recursive: true })).toEqual(['d']);
-    expect(told).toEqual([
+    expect(reported).toEqual([
       { path: dir.path('ws/d/e/f'), kind: 'deleted' },
       { path: dir.path('ws/d/e'), kind: 'deleted', is_directory: true },
     ]);
@@ -60,7 +60,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     await using dir = await tempDir({ 'ws/d/f': '' });
     chmodSync(dir.root, 0o755);
     for (const name of ['ws', 'ws/d']) chownSync(dir.path(name), STRANGER, STRANGER);
-    const told = await toldBy([dir.root], (changes, caller) =>
+    const reported = await toldBy([dir.root], (changes, caller) =>
       changes.onEntry(dir.path('ws'), caller, (entry) =>
         changes.setPermissions(entry, { mode: 0o700 }, { recursive: true, signal }),
       ),
@@ -68,7 +68,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect(['ws', 'ws/d', 'ws/d/f'].map((name) => statSync(dir.path(name)).mode & 0o777)).toEqual([
       0o700, 0o700, 0o644,
     ]);
-    expect(told).toEqual(['ws', 'ws/d'].map((name) => ({ path: dir.path(name), kind: 'mode' })));
+    expect(reported).toEqual(['ws', 'ws/d'].map((name) => ({ path: dir.path(name), kind: 'mode' })));
   });
 
   test('cp over a directory reports the copied entries; cp to a new path reports none and removes the copy', async () => {

@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib';
 import { visitBelow } from '../jail/jail-list.ts';
 import type { JailDir } from '../jail/jail-dir.ts';
 import type { ByteString } from '../text/byte-string.ts';
-import type { EntryLook } from '../walk/entry-kind.ts';
+import type { EntryStat } from '../walk/entry-kind.ts';
 
 export class TreeSum {
   #count = 0;
@@ -13,7 +13,7 @@ export class TreeSum {
   #sum = 0;
 
   /** Adds an entry, in any order. `path` is relative to the directory. */
-  add(path: string, { kind, mode, size, mtimeMs }: EntryLook): void {
+  add(path: string, { kind, mode, size, mtimeMs }: EntryStat): void {
     const isFile = kind === 'file';
     this.#count++;
     if (isFile) this.#bytes += size;
@@ -47,8 +47,8 @@ export async function sumBelow(dir: JailDir, scope: SumScope): Promise<string> {
   const { since = Infinity } = scope;
   let isChanged = dir.stat.mtimeMs > since;
   await visitBelow(dir, scope, (parent, { name }) => {
-    const look = parent.look(name);
-    if (look) sum.add(parent.pathOf(name).slice(start), look);
+    const stat = parent.lstat(name);
+    if (stat) sum.add(parent.pathOf(name).slice(start), stat);
     if (since < Infinity) isChanged ||= isChangedAfter(since, parent, name);
     return 'go-on';
   });

@@ -11,7 +11,7 @@ export interface ChildSpec extends ExecutionLimits {
   readonly argv: readonly string[];
   /** Absolute; the server's own directory when absent. */
   readonly cwd?: string;
-  /** Gives the child a terminal of this size instead of pipes: what it writes there is its standard output. */
+  /** Gives the child a terminal of this size instead of pipes: its writes there are its standard output. */
   readonly terminal?: TerminalSize | undefined;
   /** The whole environment of the child. */
   readonly env: Record<string, string>;
@@ -24,7 +24,7 @@ export type Launch = (
   command: Required<Pick<ChildSpec, 'argv' | 'cwd' | 'env'>> & {
     terminalPath: string | undefined;
     /** Whether a cgroup contains every process that the command starts. */
-    isHeld: boolean;
+    isContained: boolean;
   },
 ) => LaunchedCommand;
 

@@ -19,13 +19,13 @@ const AT_ONCE = rounds(40, 200, 200);
 const naps = [0, 1, 2, 3, 4].map((nap) => `471${nap}.${process.pid}`);
 const working = await worksHere();
 
-test('the best way that works is taken', async () => {
+test('uses the best containment that works', async () => {
   const children = await Children.open();
   await children.close();
   expect(children.containment).toBe(working[0]);
 });
 
-describe.each(working)('a child held by %s', (containment) => {
+describe.each(working)('a child with containment %s', (containment) => {
   let children: Children;
   beforeAll(async () => void (children = await Children.open({ containment })));
   afterAll(() => children.close());
@@ -42,11 +42,11 @@ describe.each(working)('a child held by %s', (containment) => {
     );
   });
 
-  test('that a signal ended has no exit code', async () => {
+  test('has no exit code after a signal ended it', async () => {
     expect(await run(['sh', '-c', 'kill -TERM $$'])).toEqual(result({ exitCode: null, signal: 'SIGTERM' }));
   });
 
-  test('that gets a signal at once is ended by it', async () => {
+  test('is ended by a signal sent right after its start', async () => {
     for (let round = 0; round < 5; round++) {
       const { process, done } = await start({ argv: ['sleep', '100'], timeoutMs: 30_000 });
       await process.sendSignal('SIGTERM');
@@ -76,14 +76,14 @@ describe.each(working)('a child held by %s', (containment) => {
     expect((await run(['pwd', '-P'])).stdout).toBe(`${process.cwd()}\n`);
   });
 
-  test('reads what it is given, and otherwise nothing', async () => {
+  test('reads the given stdin, and otherwise an empty one', async () => {
     const stdin = Buffer.from(Array.from({ length: 300_000 }, (_, index) => index % 251));
     const { stdout } = await (await start({ argv: ['cat'], stdin, maxOutputBytes: stdin.length })).done;
     expect(stdout.equals(stdin)).toBe(true);
     expect(await run(['cat'])).toEqual(result({}));
   });
 
-  test('need not read what it is given', async () => {
+  test('need not read its stdin', async () => {
     expect(await run(['true'], { stdin: Buffer.alloc(1 << 20) })).toEqual(result({}));
   });
 
@@ -95,7 +95,7 @@ describe.each(working)('a child held by %s', (containment) => {
     expect(await run(['printf', '0123456789'], { maxOutputBytes })).toEqual(result(expected));
   });
 
-  test('is not held up by output that nobody keeps', async () => {
+  test('is not blocked by output beyond the cap', async () => {
     const argv = [
       'sh',
       '-c',
@@ -110,24 +110,24 @@ describe.each(working)('a child held by %s', (containment) => {
     expect([stdout, stderr].map((bytes) => bytes.equals(Buffer.alloc(1000)))).toEqual([true, true]);
   });
 
-  test('is killed when its time is up, and what it said is kept', async () => {
+  test('is killed at its timeout, and its output is kept', async () => {
     const late = (timeoutMs: number) => run(['sh', '-c', 'echo early; sleep 60; echo late'], { timeoutMs });
     expect(await withEnoughTime([300, 3000, 20_000], late, ({ stdout }) => stdout !== '')).toEqual(
       result({ exitCode: null, signal: 'SIGKILL', timedOut: true, stdout: 'early\n' }),
     );
   });
 
-  test('without any time is killed at once', async () => {
+  test('with a timeout of 0 is killed at once', async () => {
     expect(await run(['sleep', '30'], { timeoutMs: 0 })).toEqual(
       result({ exitCode: null, signal: 'SIGKILL', timedOut: true }),
     );
   });
 
-  test('may have more time than a timer can count', async () => {
+  test('may have a timeout longer than a timer allows', async () => {
     expect(await run(['sleep', '0.1'], { timeoutMs: 2 ** 40 })).toEqual(result({}));
   });
 
-  test('can be killed, and then nothing of it lives', async () => {
+  test('can be killed with all its descendants', async () => {
     const child = await start({
       argv: ['sh', '-c', `trap "" TERM HUP INT; setsid sleep ${naps[1]} & sleep ${naps[1]}; sleep ${naps[1]}`],
     });
@@ -138,18 +138,18 @@ describe.each(working)('a child held by %s', (containment) => {
     await child.kill();
   });
 
-  test('answers at its exit, and what it left behind in its session dies', async () => {
+  test('resolves at its exit, and processes left in its session are killed', async () => {
     expect(await run(['sh', '-c', `sleep ${naps[2]} & echo done`])).toEqual(result({ stdout: 'done\n' }));
     expect(membersAlive(naps[2]!)).toBe(0);
   });
 
-  test('takes with it what left its session and closed its pipes', async () => {
+  test('kills descendants that left its session and closed its pipes', async () => {
     const script = `setsid sleep ${naps[3]} </dev/null >/dev/null 2>&1 & sleep 0.1; echo done`;
     expect(await run(['sh', '-c', script])).toEqual(result({ stdout: 'done\n' }));
     await until(() => membersAlive(naps[3]!) === 0);
   });
 
-  test('has its last lines waited for', async () => {
+  test('waits for output that arrives right after the exit', async () => {
     const script = '(while [ -d /proc/$$ ]; do sleep 0.005; done; sleep 0.02; echo late) & echo done';
     // On a busy machine they may arrive too late.
     const stdout = async () => (await run(['sh', '-c', script])).stdout;
@@ -183,7 +183,7 @@ describe.each(working)('a child held by %s', (containment) => {
     [['./none'], {}, 'ENOENT', './none was not found'],
     [['/etc/passwd'], {}, 'EACCES', '/etc/passwd is not executable by this user'],
     [['/etc'], {}, 'EACCES', '/etc is not executable by this user'],
-    [['/etc/passwd/x'], {}, 'ENOTDIR', '/etc/passwd/x goes on below a file'],
+    [['/etc/passwd/x'], {}, 'ENOTDIR', '/etc/passwd/x has a file as a parent directory'],
     [['true'], { cwd: '/no/such/dir' }, 'CWD', 'the working directory does not exist'],
     [['true'], { cwd: '/etc/passwd' }, 'CWD', 'the working directory does not exist'],
     [['true', 'x'.repeat(300_000)], {}, 'E2BIG', /^true was given more arguments and environment than/],
@@ -200,7 +200,7 @@ describe.each(working)('a child held by %s', (containment) => {
     await expect(starting).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
   });
 
-  test(`is one of ${AT_ONCE} at once, and no descriptor is left open`, async () => {
+  test(`runs ${AT_ONCE} times at once without leaking a descriptor`, async () => {
     const before = readdirSync('/proc/self/fd').length;
     const runs = Array.from({ length: AT_ONCE }, (_, index) => run(['sh', '-c', `echo ${index}; exit ${index % 7}`]));
     expect(await Promise.all(runs)).toEqual(
@@ -210,7 +210,7 @@ describe.each(working)('a child held by %s', (containment) => {
   }, 60_000);
 });
 
-test.each(working)('%s: close ends every job, those that are being started too', async (containment) => {
+test.each(working)('%s: close() kills every job, also those that are still starting', async (containment) => {
   const children = await Children.open({ containment });
   const spec = { argv: ['sh', '-c', `setsid sleep ${naps[4]} & sleep ${naps[4]}`], env: { PATH }, maxOutputBytes: 0 };
   const running = await Promise.all([children.start(spec), children.start(spec)]);
@@ -229,10 +229,10 @@ describe.runIf(working.includes('cgroup1'))('shell.P17 a child in a cgroup that 
     ['leaves it', `echo $$ > ${OWN}/../../cgroup.procs; echo out`],
     // A group stays busy for a moment after its last process has ended.
     [
-      'leaves it and takes it away',
+      'leaves it and removes it',
       `group=${OWN}; echo $$ > $group/../../cgroup.procs; until rmdir $group 2> /dev/null; do sleep 0.01; done; echo out`,
     ],
-  ])('and %s is killed when its time is up', async (_, script) => {
+  ])('and %s is killed at its timeout', async (_, script) => {
     const children = await Children.open({ containment: 'cgroup1' });
     const late = async (timeoutMs: number) => {
       const argv = ['sh', '-c', `${script}; exec sleep 60`];
@@ -245,7 +245,7 @@ describe.runIf(working.includes('cgroup1'))('shell.P17 a child in a cgroup that 
     await children.close();
   });
 
-  test('and makes groups and takes them away without end, is killed', async () => {
+  test('and creates and removes groups in a loop is killed', async () => {
     const script = `
       const { mkdirSync, readFileSync, rmdirSync } = require('node:fs');
       const group = '/sys/fs/cgroup/pids' + /:pids:(.*)/.exec(readFileSync('/proc/self/cgroup', 'utf8'))[1] + '/x';

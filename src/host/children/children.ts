@@ -76,17 +76,17 @@ export class Children {
     const stdin = hasInput ? ('pipe' as const) : ('ignore' as const);
     const asked = { argv: terminal?.wrap(argv) ?? argv, env, cwd };
     const terminalPath = terminal?.path;
-    const isHeld = this.#containment.name === 'cgroup2' || this.#containment.name === 'cgroup1';
-    const command = launch ? launch({ ...asked, terminalPath, isHeld }) : asked;
-    const start = launch && !isHeld ? startLaunched : (it: Command) => this.#containment.start(it);
-    const held = await start({ ...command, stdin, terminalPath }).catch((error: unknown) => {
+    const isContained = this.#containment.name === 'cgroup2' || this.#containment.name === 'cgroup1';
+    const command = launch ? launch({ ...asked, terminalPath, isContained }) : asked;
+    const start = launch && !isContained ? startLaunched : (it: Command) => this.#containment.start(it);
+    const contained = await start({ ...command, stdin, terminalPath }).catch((error: unknown) => {
       terminal?.close();
       throw error;
     });
     const hasReader = spec.ring !== undefined || spec.onPiece !== undefined;
     const wantedBytes = hasReader ? Infinity : spec.maxOutputBytes;
-    const connected = terminal?.connect(held.process);
-    const job = new Job(held, { terminal: connected, wantedBytes, startedAt, log: this.#log });
+    const connected = terminal?.connect(contained.process);
+    const job = new Job(contained, { terminal: connected, wantedBytes, startedAt, log: this.#log });
     this.#jobs.add(job);
     void job.done.then(() => this.#jobs.delete(job));
     return job;

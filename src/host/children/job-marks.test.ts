@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { groupMarks } from './job-marks.ts';
 
-test.runIf(groupMarks())('a group that a running job has is given to no other', () => {
+test.runIf(groupMarks())('a group of a running job is not given to another job', () => {
   const marks = groupMarks()!;
   const first = marks.next(new Set());
   const others = Array.from({ length: 20_000 }, () => marks.next(new Set([first])));
@@ -10,7 +10,7 @@ test.runIf(groupMarks())('a group that a running job has is given to no other', 
   expect(new Set(others).size).toBe(9999);
 });
 
-test.runIf(groupMarks())('the server itself keeps the groups it had', () => {
+test.runIf(groupMarks())('the groups of the server itself do not change', () => {
   const before = process.getgroups!();
   const marks = groupMarks()!;
   const mark = marks.next(new Set());

@@ -11,7 +11,7 @@ import type { Log } from '#contract';
 import { OutputQueue } from '../process/output-queue.ts';
 import type { OutputStream, Process, ProcessEnd, ProcessInput } from '../process/process.ts';
 import { JobOutput } from './job-output.ts';
-import type { Held, Hold } from './containments/containment.ts';
+import type { ContainedProcess, Hold } from './containments/containment.ts';
 import { sendSignal } from './send-signal.ts';
 import type { ConnectedTerminal } from '../terminal/terminal.ts';
 
@@ -53,7 +53,7 @@ export class Job implements Process {
   #killing: Promise<void> | undefined;
   #isOver = false;
 
-  constructor({ process, hold }: Held, { terminal, wantedBytes, startedAt, log }: JobOptions) {
+  constructor({ process, hold }: ContainedProcess, { terminal, wantedBytes, startedAt, log }: JobOptions) {
     this.#startedAt = startedAt;
     this.pid = process.pid!;
     this.#hold = hold;

@@ -13,7 +13,7 @@ const table = (rows: Row[]): ProcessInfo[] =>
   rows.map(([pid, ppid, pgid, sid, mark]) => ({ pid, ppid, pgid, sid, mark }));
 
 test.each<[string, Row[], number[]]>([
-  ['nobody', [[2, 1, 2, 2]], []],
+  ['none', [[2, 1, 2, 2]], []],
   [
     'its session',
     [
@@ -45,11 +45,11 @@ test.each<[string, Row[], number[]]>([
   expect(membersOf(new Set([{ leader: 10, mark: 'a' }]), table(rows)).toSorted((a, b) => a - b)).toEqual(members);
 });
 
-test('an unmarked process is no member of an unmarked job', () => {
+test('an unmarked process is not a member of an unmarked job', () => {
   expect(membersOf(new Set([{ leader: 10, mark: undefined }]), table([[2, 1, 2, 2]]))).toEqual([]);
 });
 
-test('a list has the living processes with their marks', async () => {
+test('lists living processes with their marks', async () => {
   const child = spawn('sleep', ['30'], { env: { PATH: process.env.PATH, MARK: 'm-42' }, detached: true });
   try {
     const pattern = /(?:^|\0)MARK=(m-\d+)\0/;
@@ -70,7 +70,7 @@ int main(void) { pthread_t other; return pthread_create(&other, 0, stay, 0) || (
 `;
 const canBuild = process.platform === 'linux' && spawnSync('gcc', ['--version']).status === 0;
 
-test.runIf(canBuild)('a process lives for as long as one of its threads does, and dies of the guardian', async () => {
+test.runIf(canBuild)('a process lives as long as one of its threads, and the guardian kills it', async () => {
   await using dir = await tempDir({ 'dead.c': PLAYS_DEAD });
   execFileSync('gcc', ['-pthread', '-o', dir.path('dead'), dir.path('dead.c')], { stdio: 'pipe' });
   const child = spawn(dir.path('dead'), { detached: true });
@@ -83,8 +83,8 @@ test.runIf(canBuild)('a process lives for as long as one of its threads does, an
       .toEqual({ pid: child.pid, ppid: process.pid, pgid: child.pid, sid: child.pid, mark: undefined });
 
     // Found by its number only: its group is not passed.
-    const script = sessionGuardianScript.replace('for leader in $told; do kill -9 "-$leader"; done', '');
-    spawnSync('/bin/sh', ['-c', `told=${child.pid}\n${script}`, 'guardian', '', '']);
+    const script = sessionGuardianScript.replace('for leader in $last_line; do kill -9 "-$leader"; done', '');
+    spawnSync('/bin/sh', ['-c', `last_line=${child.pid}\n${script}`, 'guardian', '', '']);
     expect(await ended).toEqual([null, 'SIGKILL']);
   } finally {
     child.kill('SIGKILL');

@@ -12,7 +12,7 @@ const WORDS: Record<string, string> = {
   ENOENT: 'was not found',
   EACCES: 'is not executable by this user',
   EPERM: 'may not be executed by this user',
-  ENOTDIR: 'goes on below a file',
+  ENOTDIR: 'has a file as a parent directory',
   ENOEXEC: 'is not in a format this system executes',
   ELOOP: 'has too many symlinks in its path',
   ENAMETOOLONG: 'is too long a name',

@@ -31,7 +31,7 @@ const ways = [
   ...(findScript() ? [{ way: 'script' as const, terminals: openScriptTerminal }] : []),
 ];
 
-test('live.D6 a host without either way says what to install', async () => {
+test('live.D6 a host without koffi and script reports what to install', async () => {
   const terminals = () => {
     throw new NoTerminalError();
   };
@@ -41,7 +41,7 @@ test('live.D6 a host without either way says what to install', async () => {
   await children.close();
 });
 
-test('live.D6 only the script of util-linux is used, from a folder that is named in full', async () => {
+test('live.D6 uses only the script of util-linux, from an absolute folder', async () => {
   await using dir = await tempDir({ script: '#!/bin/sh\necho "BusyBox v1.36"', stty: '' });
   for (const name of ['script', 'stty']) chmodSync(dir.path(name), 0o755);
   expect([findScript('/nowhere'), findScript('.:usr/bin'), findScript(dir.root)]).toEqual([
@@ -52,7 +52,7 @@ test('live.D6 only the script of util-linux is used, from a folder that is named
 });
 
 describe.each(ways)('a terminal made by $way', ({ way, terminals }) => {
-  describe.each(working)('of a job held by %s', (containment) => {
+  describe.each(working)('of a job with containment %s', (containment) => {
     let children: Children;
     beforeAll(async () => void (children = await Children.open({ containment, terminals })));
     afterAll(() => children.close());

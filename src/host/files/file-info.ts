@@ -1,12 +1,12 @@
 /** The fields that are reported of a directory entry. */
 import { toText, type ByteString } from '../text/byte-string.ts';
-import type { EntryLook } from '../walk/entry-kind.ts';
+import type { EntryStat } from '../walk/entry-kind.ts';
 import type { FileInfo } from './file-system.ts';
 import { HostError } from '../host-error.ts';
 import type { JailDir } from '../jail/jail-dir.ts';
 import { PERMISSION_BITS } from '../changes/permissions.ts';
 
-export function fileInfo(name: string, { kind, size, mode, mtimeMs }: EntryLook): FileInfo {
+export function fileInfo(name: string, { kind, size, mode, mtimeMs }: EntryStat): FileInfo {
   return {
     name,
     kind,
@@ -20,8 +20,8 @@ export function fileInfo(name: string, { kind, size, mode, mtimeMs }: EntryLook)
 /** Undefined when the name is gone. An entry that cannot be statted, such as a dead mount, has kind `other`. */
 export function listedInfo(dir: JailDir, name: ByteString): FileInfo | undefined {
   try {
-    const look = dir.look(name);
-    return look && fileInfo(toText(name), look);
+    const stat = dir.lstat(name);
+    return stat && fileInfo(toText(name), stat);
   } catch (error) {
     if (!(error instanceof HostError)) throw error;
     return { name: toText(name), kind: 'other', sizeBytes: 0, mode: 0, mtimeSecs: 0 };

@@ -9,7 +9,7 @@ export interface FileSystemUnderTest extends AsyncDisposable {
   /** An empty directory to work in, absolute. */
   readonly root: string;
   /** Makes a symlink at an absolute path. */
-  link(leadsTo: string, path: string): Promise<void>;
+  link(linkTarget: string, path: string): Promise<void>;
 }
 
 /** A test that begins with files of these contents. */
@@ -19,13 +19,13 @@ export const scope = { signal: new AbortController().signal };
 
 export class Given {
   readonly files: FileSystem;
-  readonly link: (leadsTo: string, name: string) => Promise<void>;
+  readonly link: (linkTarget: string, name: string) => Promise<void>;
   readonly #root: string;
 
   constructor({ files, root, link }: FileSystemUnderTest) {
     this.files = files;
     this.#root = root;
-    this.link = (leadsTo, path) => link(leadsTo, this.at(path));
+    this.link = (linkTarget, path) => link(linkTarget, this.at(path));
   }
 
   at(name: string): string {

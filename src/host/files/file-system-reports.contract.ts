@@ -6,18 +6,18 @@ import { scope, stream, type Given, type Within } from './file-system-given.cont
 
 /** Reported paths are relative to the directory of the test. */
 function reporting(given: Given) {
-  const told: Change[] = [];
+  const found: Change[] = [];
   const short = (path: string) => path.replace(given.at('x').slice(0, -1), '');
   const noteChange = ({ from, ...change }: Change) =>
-    void told.push({ ...change, path: short(change.path), ...(from !== undefined && { from: short(from) }) });
-  return { told, scope: { ...scope, noteChange } };
+    void found.push({ ...change, path: short(change.path), ...(from !== undefined && { from: short(from) }) });
+  return { found, scope: { ...scope, noteChange } };
 }
 
 export function describeReports(within: Within): void {
   test(
-    'bus.P19 a file that is written is reported with what it was and is, and not when it stayed the same',
+    'bus.P19 a written file is reported with its versions before and after, unless it is unchanged',
     within({ old: 'one\ntwo\n', binary: '\0' }, async (given) => {
-      const { told, scope: wanting } = reporting(given);
+      const { found, scope: wanting } = reporting(given);
       await given.link('old', 'link');
       const put = (path: string, ...pieces: string[]) =>
         given.files.write(given.at(path), stream(pieces), { parents: true }, wanting);
@@ -26,7 +26,7 @@ export function describeReports(within: Within): void {
       await put('old', 'one\n2\n');
       await put('binary', '\0\0');
       await put('large', 'z'.repeat(300_000));
-      expect(told).toEqual([
+      expect(found).toEqual([
         {
           path: 'a/new',
           kind: 'created',
@@ -52,9 +52,9 @@ export function describeReports(within: Within): void {
   );
 
   test(
-    'what else becomes of files and directories is reported, and nothing of what failed before it began',
+    'reports created, moved, removed and chmodded entries, and none for a refused change',
     within({ f: 'x\n', 'tree/leaf': 'x', gone: 'x\n' }, async (given) => {
-      const { told, scope: wanting } = reporting(given);
+      const { found, scope: wanting } = reporting(given);
       const edit = { pattern: 'x', replacement: 'y', isRegex: false, firstOnly: false, ignoreCase: false };
       await given.files.mkdir(given.at('made'), { mode: 0o755, parents: true }, wanting);
       await given.files.mkdir(given.at('made'), { mode: 0o755, parents: true }, wanting);
@@ -68,7 +68,7 @@ export function describeReports(within: Within): void {
 
       const content = { bytes: 2, version: expect.any(String) };
       const hunk = { before_line: 1, after_line: 1 };
-      expect(told).toEqual([
+      expect(found).toEqual([
         { path: 'made', kind: 'created', is_directory: true },
         { path: 'f', kind: 'modified', before: content, after: content, hunks: [{ ...hunk, lines: ['-x', '+y'] }] },
         { path: 'tree', kind: 'mode' },

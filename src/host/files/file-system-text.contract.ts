@@ -12,7 +12,7 @@ export function describeGrep(within: Within): void {
     given.files.grep({ ...request, path: given.at(path), ...more }, scope);
 
   test(
-    'lines that match come by path and number, from a tree or a file',
+    'matching lines are returned by path and number, from a tree or a file',
     within({ 'b.txt': 'x\r\ny\nx', 'a/c.txt': 'x', bin: 'x\0' }, async (given) => {
       const inFile = [
         { path: given.at('b.txt'), line: 1, text: 'x' },
@@ -28,7 +28,7 @@ export function describeGrep(within: Within): void {
   );
 
   test(
-    'truncated means that there was more',
+    'isTruncated is true only if there were more matches',
     within({ f: 'x\n'.repeat(3) }, async (given) => {
       const counted = async (maxMatches: number) => {
         const { matches, isTruncated } = await grep(given, '', { maxMatches });
@@ -49,7 +49,7 @@ export function describeGrep(within: Within): void {
   );
 
   test(
-    'globs choose files',
+    'globs select files',
     within({ 'keep.rs': 'x', 'skip.txt': 'x', 'target/a/b.rs': 'x' }, async (given) => {
       for (const glob of ['**/target/**', 'target', 'a/']) {
         const globs = { includeGlobs: ['*.rs'], excludeGlobs: [glob] };
@@ -59,7 +59,7 @@ export function describeGrep(within: Within): void {
   );
 
   test(
-    'what is missing is told before a bad pattern, and that before a directory that is not meant',
+    'reports a missing path first, then a bad pattern, then a directory without recursive',
     within({}, async (given) => {
       expect(await reasonOf(grep(given, 'gone', { pattern: '(' }))).toBe('missing');
       expect(await reasonOf(grep(given, '', { pattern: '(', recursive: false }))).toBe('RegexError');
@@ -85,7 +85,7 @@ export function describeSed(within: Within): void {
   );
 
   test(
-    'a folder that is excluded by its name is not rewritten',
+    'a folder excluded by its name is not rewritten',
     within({ 'own.js': 'x', 'node_modules/a/b.js': 'x' }, async (given) => {
       const where = { ...everything, path: given.at(''), excludeGlobs: ['node_modules'] };
       expect(await sed(given, where)).toEqual([{ path: given.at('own.js'), replacements: 1 }]);
@@ -94,7 +94,7 @@ export function describeSed(within: Within): void {
   );
 
   test(
-    'a literal is taken as it is',
+    'a literal pattern and replacement are not interpreted',
     within({ f: 'a.C' }, async (given) => {
       const literal = { isRegex: false, ignoreCase: true, pattern: '.c', replacement: '$1' };
       await sed(given, { files: [given.at('f')] }, literal);
@@ -103,7 +103,7 @@ export function describeSed(within: Within): void {
   );
 
   test(
-    'a file without a match is not written, one that fails stops no other, and a link stays',
+    'leaves files without a match, continues after a failure, and keeps symlinks',
     within({ f: 'none', g: 'x' }, async (given) => {
       await given.link('g', 'link');
       const results = await sed(given, { files: ['f', 'gone', 'link'].map((path) => given.at(path)) });

@@ -5,19 +5,19 @@ import type { FileScope, GrepAnswer, GrepRequest } from './file-system.ts';
 import { HostError } from '../host-error.ts';
 import type { Jail } from '../jail/jail.ts';
 import { openDirectory, openFile } from '../jail/open-unprotected.ts';
-import { placeOfFile, type SearchPlace, type SearchRoots } from './search-roots.ts';
+import { targetOfFile, type SearchTarget, type SearchRoots } from './search-roots.ts';
 
 /** Larger files are counted and not searched: a file has to fit into memory. */
 export const MAX_GREPPED_BYTES = 256 * 2 ** 20;
 
-/** Longest UTF-8 character: a line clipped with this much to spare is longer than what may be shown. */
+/** Longest UTF-8 character: a line clipped with this much to spare is longer than the limit. */
 const CHARACTER_BYTES = 4;
 
 const ELLIPSIS = '…';
 
 const NOTHING = Buffer.alloc(0);
 
-interface Place {
+interface GrepTarget {
   /** Canonical and absolute. */
   readonly path: string;
   readonly kind: 'file' | 'directory';
@@ -33,9 +33,9 @@ export class HostGrep {
   }
 
   async run(request: GrepRequest, { signal }: FileScope): Promise<GrepAnswer> {
-    const place = this.#find(request.path);
+    const target = this.#find(request.path);
     const { pattern, ignoreCase, maxMatches, maxLineBytes } = request;
-    if (place.kind === 'directory' && !request.recursive) {
+    if (target.kind === 'directory' && !request.recursive) {
       // Reports a pattern that does not compile before anything is read.
       await this.#roots.regexes.find({ pattern, ignoreCase, text: NOTHING }, { signal });
       throw new FileFault(
@@ -54,17 +54,17 @@ export class HostGrep {
       maxLineBytes: maxLineBytes + CHARACTER_BYTES,
       contextLines: 0,
     };
-    const found = await this.#roots.search(searchPlace(place, request), query, { signal });
+    const found = await this.#roots.search(searchTargetOf(target, request), query, { signal });
     const { skipped, isTruncated, filesTooLarge } = found;
     return {
       matches: found.contentMatches.map(({ path, line, text }) => ({ path, line, text: cut(text, maxLineBytes) })),
       isTruncated,
-      skipped: place.kind === 'directory' ? skipped : skipped.filter(({ path }) => path === place.path),
+      skipped: target.kind === 'directory' ? skipped : skipped.filter(({ path }) => path === target.path),
       filesTooLarge,
     };
   }
 
-  #find(path: string): Place {
+  #find(path: string): GrepTarget {
     try {
       using file = openFile(this.#jail, path);
       return { path: `/${file.relativePath}`, kind: 'file' };
@@ -76,8 +76,8 @@ export class HostGrep {
   }
 }
 
-function searchPlace({ path, kind }: Place, request: GrepRequest): SearchPlace {
-  if (kind === 'file') return placeOfFile(path);
+function searchTargetOf({ path, kind }: GrepTarget, request: GrepRequest): SearchTarget {
+  if (kind === 'file') return targetOfFile(path);
   const { includeGlobs, excludeGlobs, respectGitignore } = request;
   return {
     directory: path,

@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 
 import { describe, expect, test, vi } from 'vitest';
 
-import { rounds, tempDir } from '#testing';
+import { NOBODY_UID, rounds, tempDir } from '#testing';
 import { HostError } from '../host-error.ts';
 import { HostFileSystem } from './host-file-system.ts';
 import { describeFileSystem } from './file-system.contract.ts';
@@ -28,7 +28,7 @@ for (const mode of ['descriptor', 'portable'] as const) {
     return {
       files,
       root: dir.root,
-      link: async (leadsTo, path) => symlinkSync(leadsTo, path),
+      link: async (linkTarget, path) => symlinkSync(linkTarget, path),
       async [Symbol.asyncDispose]() {
         await files.close();
         await dir[Symbol.asyncDispose]();
@@ -55,7 +55,7 @@ function countTurns(): { (): number; stop(): number } {
 /** Runs the work without the rights of root, which then cannot read descriptors: only for the portable jail. */
 async function asNobody(work: () => Promise<void>): Promise<void> {
   const isRoot = process.getuid?.() === 0;
-  if (isRoot) process.seteuid?.(NOBODY);
+  if (isRoot) process.seteuid?.(NOBODY_UID);
   try {
     await work();
   } finally {
@@ -63,16 +63,14 @@ async function asNobody(work: () => Promise<void>): Promise<void> {
   }
 }
 
-const NOBODY = 65_534;
-
 const BUILT = fileURLToPath(new URL('../../../dist/host/index.js', import.meta.url));
 
-describe('files that are closed to us', () => {
+describe('files without permission', () => {
   const setUp = async () => {
     const dir = await tempDir({ 'ws/a': 'x', 'ws/b': 'x', 'ws/tree/closed/sub/f': 'x', 'ws/z': 'x' });
     if (process.getuid?.() === 0) {
       for (const path of ['', ...readdirSync(dir.root, { recursive: true }).map(String)])
-        chownSync(dir.path(path), NOBODY, NOBODY);
+        chownSync(dir.path(path), NOBODY_UID, NOBODY_UID);
     }
     chmodSync(dir.path('ws/b'), 0);
     chmodSync(dir.path('ws/tree/closed'), 0);
@@ -86,7 +84,7 @@ describe('files that are closed to us', () => {
     return { dir, files };
   };
 
-  test('shell.F44 are reported by grep, and the others are searched', async () => {
+  test('shell.F44 are reported by grep, which searches the others', async () => {
     const { dir, files } = await setUp();
     const query = { pattern: 'x', ignoreCase: false, maxMatches: 9, maxLineBytes: 9 };
     const below = { recursive: true, includeGlobs: [], excludeGlobs: [] };
@@ -102,16 +100,16 @@ describe('files that are closed to us', () => {
     await dir[Symbol.asyncDispose]();
   });
 
-  test('are opened and closed again by chmod, whatever the order that takes', async ({ skip }) => {
+  test('are opened and closed again by chmod, parents first or last as needed', async ({ skip }) => {
     const { dir } = await setUp();
     const isRoot = process.getuid?.() === 0;
     const run = (script: string) =>
       spawnSync(process.execPath, ['--input-type=module', '-e', script, BUILT, dir.path('ws')], {
-        ...(isRoot && { uid: NOBODY, gid: NOBODY }),
+        ...(isRoot && { uid: NOBODY_UID, gid: NOBODY_UID }),
         cwd: '/',
         encoding: 'utf8',
       });
-    if (run('await import(process.argv[1])').status !== 0) skip('whoever is not root cannot reach the build');
+    if (run('await import(process.argv[1])').status !== 0) skip('only root reaches the build');
 
     const { stdout, stderr } = run(`
       const { HostFileSystem } = await import(process.argv[1]);
@@ -120,10 +118,10 @@ describe('files that are closed to us', () => {
       const scope = { signal: new AbortController().signal };
       const chmod = (mode) => files.chmod(tree, { mode, recursive: true }, scope);
       const refused = (work) => work.then(() => 'done', ({ reason }) => reason);
-      const told = [files.jail.mode, await chmod(0o750), await chmod(0)];
-      told.push(await refused(files.ls(tree, scope)), await refused(files.rm(tree, { recursive: true }, scope)));
-      told.push(await chmod(0o700), await refused(files.rm(tree, { recursive: true }, scope)));
-      console.log(JSON.stringify(told));
+      const found = [files.jail.mode, await chmod(0o750), await chmod(0)];
+      found.push(await refused(files.ls(tree, scope)), await refused(files.rm(tree, { recursive: true }, scope)));
+      found.push(await chmod(0o700), await refused(files.rm(tree, { recursive: true }, scope)));
+      console.log(JSON.stringify(found));
       await files.close();
     `);
     expect([stdout.trim(), stderr]).toEqual([JSON.stringify(['descriptor', 4, 4, 'denied', 'denied', 4, 'done']), '']);
@@ -133,7 +131,7 @@ describe('files that are closed to us', () => {
 });
 
 describe.each(['descriptor', 'portable'] as const)('%s', (mode) => {
-  test('several roots are one fence, and each is searched by itself', async () => {
+  test('several roots form one jail, and each is searched separately', async () => {
     await using dir = await tempDir({
       'one/f': 'x',
       'one/inner/f': 'x',
@@ -161,7 +159,7 @@ describe.each(['descriptor', 'portable'] as const)('%s', (mode) => {
     await files.close();
   });
 
-  test('shell.P14 a tree of many files goes and changes in turns', async () => {
+  test('shell.P14 chmod and rm of a tree of many files yield in turns', async () => {
     await using dir = await tempDir({ 'ws/': '' });
     for (let folder = 0; folder < FOLDERS; folder++) {
       mkdirSync(dir.path(`ws/tree/${folder}`), { recursive: true });
@@ -183,7 +181,7 @@ describe.each(['descriptor', 'portable'] as const)('%s', (mode) => {
     expect(Math.min(chmodTurns, rmTurns)).toBeGreaterThan(FOLDERS * 20);
   });
 
-  test('a listing has an end, and says so', async () => {
+  test('a listing stops at maxListed and reports that it is truncated', async () => {
     await using dir = await tempDir({ 'ws/c': '', 'ws/a': '', 'ws/b': '' });
     const listed = async (maxListed: number) => {
       const files = new HostFileSystem({ roots: [dir.root], protect: [], deniedPaths: [], mode, maxListed });
@@ -197,7 +195,7 @@ describe.each(['descriptor', 'portable'] as const)('%s', (mode) => {
     ]);
   });
 
-  test('whoever gives up stops it', async () => {
+  test('an aborted write stops and keeps the old file', async () => {
     await using dir = await tempDir({ 'ws/f': 'x' });
     const files = new HostFileSystem({ roots: [dir.path('ws')], protect: [], deniedPaths: [], mode, isSynced: false });
     const given = new AbortController();
@@ -213,7 +211,7 @@ describe.each(['descriptor', 'portable'] as const)('%s', (mode) => {
     await files.close();
   });
 
-  test('a pattern that takes seconds holds up nobody, and ends with whoever waits for it', async () => {
+  test('aborting the signal stops a pattern that takes seconds', async () => {
     await using dir = await tempDir({ 'ws/f': 'A'.repeat(100_000) });
     const files = new HostFileSystem({ roots: [dir.path('ws')], protect: [], deniedPaths: [], mode, isSynced: false });
     const given = new AbortController();

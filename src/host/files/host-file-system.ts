@@ -7,7 +7,7 @@
 import { basename } from 'node:path';
 
 import { DeniedPaths } from '../jail/denied-paths.ts';
-import { lookOf } from '../walk/entry-kind.ts';
+import { entryStatOf } from '../walk/entry-kind.ts';
 import { fileInfo, listedInfo } from './file-info.ts';
 import type {
   ChangeMode,
@@ -101,7 +101,7 @@ export class HostFileSystem implements FileSystem {
     this.#sed = new HostSed(this.jail, this.#changes, regexes, { maxWriteBytes, timeoutMs });
   }
 
-  /** Settles when what a killed process left half made is as before. */
+  /** Settles when changes that a killed process left half made are rolled back. */
   recovered(): Promise<void> {
     return this.#roots.recovered();
   }
@@ -127,12 +127,12 @@ export class HostFileSystem implements FileSystem {
     using entry = this.jail.entry(path);
     this.#refuseBadLink(entry);
     if (!entry.stat) throw new HostError('missing', path);
-    return fileInfo(basename(entry.relativePath) || '/', lookOf(entry.stat));
+    return fileInfo(basename(entry.relativePath) || '/', entryStatOf(entry.stat));
   }
 
   async read(path: string): Promise<OpenFile> {
     const file = openFile(this.jail, path);
-    const { sizeBytes, mode, mtimeSecs } = fileInfo('', lookOf(file.stat));
+    const { sizeBytes, mode, mtimeSecs } = fileInfo('', entryStatOf(file.stat));
     return { sizeBytes, mode, mtimeSecs, bytes: piecesOf(file, path), close: () => file.close() };
   }
 
@@ -144,7 +144,7 @@ export class HostFileSystem implements FileSystem {
   ): Promise<number> {
     if (this.#isDirectory(path)) throw isDirectory(path);
     const write = () => this.#changes.writeStream(path, bytes, { mode, parents, ...changeScope(scope) });
-    const { size, note } = await this.#telling(path, write);
+    const { size, note } = await this.#withFullPath(path, write);
     if (note !== undefined) scope.addNote?.(note);
     return size;
   }
@@ -158,13 +158,13 @@ export class HostFileSystem implements FileSystem {
       await this.#changes.makeDirectory(entry, { mode, parents });
       return true;
     };
-    return this.#telling(path, () => this.#changes.onEntry(path, callerOf(scope), make));
+    return this.#withFullPath(path, () => this.#changes.onEntry(path, callerOf(scope), make));
   }
 
   async rm(path: string, { recursive }: { recursive: boolean }, scope: FileScope): Promise<void> {
     const { signal, addNote } = scope;
     const remove = (entry: JailEntry) => this.#changes.remove(entry, { recursive, signal, addNote });
-    const isRemoved = await this.#telling(path, () => this.#changes.onEntry(path, callerOf(scope), remove));
+    const isRemoved = await this.#withFullPath(path, () => this.#changes.onEntry(path, callerOf(scope), remove));
     if (!isRemoved) throw new HostError('missing', path);
   }
 
@@ -173,17 +173,17 @@ export class HostFileSystem implements FileSystem {
       this.#changes.setPermissions(entry, permissions, { recursive, signal: scope.signal });
     // Recursive chmod skips symlinks; a single one is followed.
     const on = recursive ? 'onEntry' : 'onTarget';
-    return this.#telling(path, () => this.#changes[on](path, callerOf(scope), set));
+    return this.#withFullPath(path, () => this.#changes[on](path, callerOf(scope), set));
   }
 
   async mv(from: string, to: string, { overwrite }: { overwrite: boolean }, scope: FileScope): Promise<void> {
     using source = this.jail.entry(from);
     this.#refuseBadLink(source);
-    using place = this.jail.entry(to);
-    this.#refuseBadLink(place);
-    if (source.stat && overwrite && !source.stat.isDirectory() && place.stat?.isDirectory()) throw isDirectory(to);
+    using target = this.jail.entry(to);
+    this.#refuseBadLink(target);
+    if (source.stat && overwrite && !source.stat.isDirectory() && target.stat?.isDirectory()) throw isDirectory(to);
     const { addNote } = scope;
-    await this.#telling(from, () => this.#changes.rename(from, to, { overwrite, addNote, ...changeScope(scope) }));
+    await this.#withFullPath(from, () => this.#changes.rename(from, to, { overwrite, addNote, ...changeScope(scope) }));
   }
 
   grep(request: GrepRequest, scope: FileScope): Promise<GrepAnswer> {
@@ -205,7 +205,7 @@ export class HostFileSystem implements FileSystem {
   }
 
   /** Runs work whose failures below the requested path report the absolute path. */
-  async #telling<T>(path: string, work: () => Promise<T>): Promise<T> {
+  async #withFullPath<T>(path: string, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
@@ -219,7 +219,7 @@ function callerOf(scope: FileScope) {
   return { ...changeScope(scope), throwIfAborted: () => scope.signal.throwIfAborted() };
 }
 
-/** Picks what a change needs: a call's scope has more, some of it computed by getters. */
+/** Picks the fields that a change needs: a call's scope has more, some of it computed by getters. */
 function changeScope({ signal, noteChange, call, functionId }: FileScope): ChangeScope {
   return { signal, noteChange, call, functionId };
 }

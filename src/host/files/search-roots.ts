@@ -14,7 +14,7 @@ import type { PinOthers } from '../layers/pins.ts';
 import { Workspace, type WorkspaceNeeds } from '../workspace.ts';
 
 /** Which files are searched. */
-export interface SearchPlace {
+export interface SearchTarget {
   /** Canonical and absolute. */
   directory: string;
   /** Relative to that directory; a glob without a `/` matches the last name at any depth. */
@@ -28,7 +28,7 @@ export interface SearchPlace {
 type SearchAnswer = Awaited<ReturnType<SearchEngine['search']>>;
 
 /** Searches a single file: the only one of its directory that the globs select. */
-export function placeOfFile(path: string): SearchPlace {
+export function targetOfFile(path: string): SearchTarget {
   const includeGlobs = [`/${escapeGlob(basename(path))}`];
   return { directory: dirname(path), includeGlobs, excludeGlobs: [], dialect: 'segments', isRecursive: false };
 }
@@ -85,7 +85,7 @@ export class SearchRoots {
   }
 
   async search(
-    { directory, dialect, ...place }: SearchPlace,
+    { directory, dialect, ...target }: SearchTarget,
     query: SearchRequest['query'],
     scope: { readonly signal: AbortSignal },
   ): Promise<Pick<SearchAnswer, 'contentMatches' | 'isTruncated' | 'skipped' | 'filesTooLarge'>> {
@@ -96,7 +96,7 @@ export class SearchRoots {
       path: below || '.',
       query,
       globOptions: { dialect, below },
-      ...place,
+      ...target,
     };
     const found = await workspace.search(request, scope).catch((error: unknown) => {
       throw error instanceof HostError ? new HostError(error.reason, directory) : error;

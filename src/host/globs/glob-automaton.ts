@@ -10,10 +10,10 @@ import { toBytes } from '../text/byte-string.ts';
 import type { ByteSet, GlobToken } from './glob-syntax.ts';
 
 /** One bit for each position that waits for a byte. */
-type Places = Int32Array;
+type Positions = Int32Array;
 
 interface State {
-  readonly places: Places;
+  readonly positions: Positions;
   readonly isMatch: boolean;
   /** The next state by byte, as far as it has been computed. */
   readonly next: (State | undefined)[];
@@ -54,12 +54,12 @@ export class GlobAutomaton {
   /** The bit of each position, if it waits. */
   readonly #bits: (number | undefined)[] = [];
   /** Which waiting positions continue at themselves, one bit down, two bits down, or elsewhere. */
-  readonly #toSelf: Places;
-  readonly #toOneDown: Places;
-  readonly #toTwoDown: Places;
-  readonly #toElsewhere: Places;
+  readonly #toSelf: Positions;
+  readonly #toOneDown: Positions;
+  readonly #toTwoDown: Positions;
+  readonly #toElsewhere: Positions;
   /** Which waiting positions take a byte, as far as it has been computed. */
-  readonly #takers: (Places | undefined)[] = new Array(256);
+  readonly #takers: (Positions | undefined)[] = new Array(256);
 
   readonly #states = new Map<string, State>();
   readonly #start: State;
@@ -69,18 +69,18 @@ export class GlobAutomaton {
 
   // Positions visited in the current round, and which of them wait for a byte.
   readonly #visited: Int32Array;
-  #waiting: Places;
-  #spare: Places;
+  #waiting: Positions;
+  #spare: Positions;
   #round = 0;
 
   constructor(patterns: GlobToken[][]) {
-    this.#match = this.#place(undefined, NOWHERE);
+    this.#match = this.#addPosition(undefined, NOWHERE);
     const entry = this.#layOut(patterns, this.#match);
     this.#visited = new Int32Array(this.#sets.length);
-    [this.#waiting, this.#spare] = [this.#noPlaces(), this.#noPlaces()];
-    [this.#toSelf, this.#toOneDown] = [this.#noPlaces(), this.#noPlaces()];
-    [this.#toTwoDown, this.#toElsewhere] = [this.#noPlaces(), this.#noPlaces()];
-    this.#waiters.forEach((place, bit) => this.#noteExits(place, bit));
+    [this.#waiting, this.#spare] = [this.#noPositions(), this.#noPositions()];
+    [this.#toSelf, this.#toOneDown] = [this.#noPositions(), this.#noPositions()];
+    [this.#toTwoDown, this.#toElsewhere] = [this.#noPositions(), this.#noPositions()];
+    this.#waiters.forEach((position, bit) => this.#noteExits(position, bit));
 
     this.#round++;
     this.#reach(entry);
@@ -123,9 +123,9 @@ export class GlobAutomaton {
         outer.push(inner);
         inner = alternatives(token.branches, inner.next);
       } else if (token) {
-        inner.next = this.#placeToken(token, inner.next);
+        inner.next = this.#addToken(token, inner.next);
       } else if (inner.left.pop()) {
-        inner.start = inner.start === NOWHERE ? inner.next : this.#place(undefined, inner.start, inner.next);
+        inner.start = inner.start === NOWHERE ? inner.next : this.#addPosition(undefined, inner.start, inner.next);
         enterLast(inner);
       } else {
         const start = inner.start === NOWHERE ? inner.end : inner.start;
@@ -137,23 +137,23 @@ export class GlobAutomaton {
     }
   }
 
-  #placeToken(token: Exclude<GlobToken, { kind: 'either' }>, next: number): number {
-    if (token.kind === 'byte') return this.#place(token.set, next);
+  #addToken(token: Exclude<GlobToken, { kind: 'either' }>, next: number): number {
+    if (token.kind === 'byte') return this.#addPosition(token.set, next);
 
-    const fork = this.#place(undefined, next);
-    this.#other[fork] = this.#place(token.set, fork);
+    const fork = this.#addPosition(undefined, next);
+    this.#other[fork] = this.#addPosition(token.set, fork);
     return fork;
   }
 
-  #place(set: ByteSet | undefined, next: number, other = NOWHERE): number {
-    const place = this.#sets.push(set) - 1;
+  #addPosition(set: ByteSet | undefined, next: number, other = NOWHERE): number {
+    const position = this.#sets.push(set) - 1;
     this.#next.push(next);
     this.#other.push(other);
-    this.#bits.push(set && this.#waiters.push(place) - 1);
-    return place;
+    this.#bits.push(set && this.#waiters.push(position) - 1);
+    return position;
   }
 
-  #noPlaces(): Places {
+  #noPositions(): Positions {
     return new Int32Array(Math.ceil(this.#waiters.length / 32));
   }
 
@@ -161,8 +161,8 @@ export class GlobAutomaton {
    * Records where a position continues after a byte. A run continues at itself and at the next position, and so does a
    * position before a run.
    */
-  #noteExits(place: number, bit: number): void {
-    const next = this.#next[place]!;
+  #noteExits(position: number, bit: number): void {
+    const next = this.#next[position]!;
     const run = this.#bits[this.#other[next]!];
     const first = this.#bits[run === undefined ? next : this.#next[next]!];
     if (run === bit && first === bit - 1) {
@@ -180,7 +180,7 @@ export class GlobAutomaton {
 
   /** The state after a byte; undefined when there are too many states to make another. */
   #follow(from: State, byte: number): State | undefined {
-    this.#advance(from.places, byte);
+    this.#advance(from.positions, byte);
     const state = this.#states.get(this.#key()) ?? (this.#states.size < MAX_STATES ? this.#makeState() : undefined);
     from.next[byte] = state;
     return state;
@@ -189,7 +189,7 @@ export class GlobAutomaton {
   #makeState(): State {
     const isMatch = this.#isAtMatch;
     const state: State = {
-      places: this.#waiting.slice(),
+      positions: this.#waiting.slice(),
       isMatch,
       next: new Array<State | undefined>(256),
       isDead: !isMatch && this.#waiting.every((word) => word === 0),
@@ -204,7 +204,7 @@ export class GlobAutomaton {
   }
 
   #matchesFrom(state: State, bytes: string, start: number): boolean {
-    this.#advance(state.places, bytes.charCodeAt(start));
+    this.#advance(state.positions, bytes.charCodeAt(start));
     for (let at = start + 1; at < bytes.length; at++) {
       [this.#waiting, this.#spare] = [this.#spare, this.#waiting];
       this.#advance(this.#spare, bytes.charCodeAt(at));
@@ -213,13 +213,13 @@ export class GlobAutomaton {
   }
 
   /** Advances these positions by one byte. */
-  #advance(places: Places, byte: number): void {
+  #advance(positions: Positions, byte: number): void {
     const takers = (this.#takers[byte] ??= this.#takersOf(byte));
     const waiting = this.#waiting.fill(0);
     this.#round++;
-    this.work += places.length;
-    for (let word = 0; word < places.length; word++) {
-      const taking = places[word]! & takers[word]!;
+    this.work += positions.length;
+    for (let word = 0; word < positions.length; word++) {
+      const taking = positions[word]! & takers[word]!;
       if (taking === 0) continue;
 
       const one = taking & this.#toOneDown[word]!;
@@ -233,25 +233,29 @@ export class GlobAutomaton {
     }
   }
 
-  #takersOf(byte: number): Places {
-    const takers = this.#noPlaces();
-    this.#waiters.forEach((place, bit) => {
-      if (this.#sets[place]![byte]) add(takers, bit);
+  #takersOf(byte: number): Positions {
+    const takers = this.#noPositions();
+    this.#waiters.forEach((position, bit) => {
+      if (this.#sets[position]![byte]) add(takers, bit);
     });
     return takers;
   }
 
   /** Visits a position and all positions reachable without a byte. */
   #reach(first: number): void {
-    for (let place = first; place !== NOWHERE && this.#visited[place] !== this.#round; place = this.#next[place]!) {
-      this.#visited[place] = this.#round;
+    for (
+      let position = first;
+      position !== NOWHERE && this.#visited[position] !== this.#round;
+      position = this.#next[position]!
+    ) {
+      this.#visited[position] = this.#round;
       this.work++;
-      const bit = this.#bits[place];
+      const bit = this.#bits[position];
       if (bit !== undefined) {
         add(this.#waiting, bit);
         return;
       }
-      this.#reach(this.#other[place]!);
+      this.#reach(this.#other[position]!);
     }
   }
 
@@ -260,8 +264,8 @@ export class GlobAutomaton {
   }
 }
 
-function add(places: Places, bit: number): void {
-  places[bit >> 5]! |= 1 << (bit & 31);
+function add(positions: Positions, bit: number): void {
+  positions[bit >> 5]! |= 1 << (bit & 31);
 }
 
 function alternatives(branches: GlobToken[][], end: number): Alternatives {

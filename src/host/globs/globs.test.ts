@@ -66,7 +66,7 @@ test.each([
   expect(() => compileGlobs(patterns.slice(0, -1))).not.toThrow();
 });
 
-test('a list as long as it may be, below a directory as deep as there can be, matches at once', () => {
+test('a list of the maximum length, below a very deep directory, matches at once', () => {
   const below = 'd/'.repeat(2000) + 'd';
   const patterns = Array.from({ length: 256 }, (_, i) => `*${i}*.ts`);
   const matches = compileGlobs(patterns, { dialect: 'gitignore', below });
@@ -192,7 +192,7 @@ const smallPaths = fc
   .array(fc.constantFrom('a', 'b', 'é', '/', '.', ','), { maxLength: 8 })
   .map((parts) => parts.join(''));
 
-test('one automaton for many patterns decides as trying every way through each of them does', () => {
+test('one automaton for many patterns matches as backtracking through each of them does', () => {
   fc.assert(
     fc.property(
       fc.array(patterns, { minLength: 1, maxLength: 3 }),
@@ -224,7 +224,7 @@ const longPatterns = fc.array(steps, { minLength: 25, maxLength: 80 }).map((list
   path: list.map(([, taken]) => taken).join(''),
 }));
 
-test('a pattern of any length matches what it was made for, and with a byte changed what trying every way does', () => {
+test('long patterns match their path, and one with a changed byte as backtracking does', () => {
   fc.assert(
     fc.property(longPatterns, fc.nat(), ({ pattern, path }, at) => {
       const changed = path
@@ -261,7 +261,7 @@ describe('coder.P4 work stays proportional to the path', () => {
     ['bytes', `*a${'?'.repeat(1000)}`],
     ['runs', '*a'.repeat(500)],
     ['branches', `*a{${'?'.repeat(500)},${'a'.repeat(500)}}`],
-  ])('places in a row move together: %s', (_, pattern) => {
+  ])('adjacent states advance together: %s', (_, pattern) => {
     const automaton = new GlobAutomaton([parseGlobset(`${pattern}b`)]);
     const path = pseudoRandomText(10_000);
 

@@ -38,7 +38,7 @@ describe.each(jailModes())('absolute jail, %s', (_, way) => {
   const jailOn = (dir: Dir, options = {}) =>
     openAbsoluteJail([dir.path('ws'), dir.path('second')], { ...way, ...options });
 
-  test('a name that reads like a root as bytes is another one', async () => {
+  test('a directory whose characters equal the bytes of a root is outside', async () => {
     // The bytes of the first, one by one as characters, are the second.
     await using dir = await tempDir({ 'é/f.txt': 'in', 'Ã©/f.txt': 'out' });
     const jail = openAbsoluteJail([dir.path('é')], way);
@@ -46,13 +46,13 @@ describe.each(jailModes())('absolute jail, %s', (_, way) => {
     expect(outcome(jail, dir.path('Ã©/f.txt'))).toBe('escape');
   });
 
-  test('the root of the file system is a root, and is told as it is', () => {
+  test('the root of the file system is a root, with / as its key', () => {
     const jail = openAbsoluteJail(['/'], way);
     using entry = jail.entry('/');
     expect([entry.isRoot, jail.keyOf(entry)]).toEqual([true, '/']);
   });
 
-  test('opens what lies in any of its directories, however the way there is spelled', async () => {
+  test('opens files in any of its directories, by any spelling of the path', async () => {
     await using dir = await tempDir(FILES);
     const jail = jailOn(dir);
 
@@ -83,7 +83,7 @@ describe.each(jailModes())('absolute jail, %s', (_, way) => {
     expect(outcome(jailOn(dir), dir.path(path))).toBe(reason);
   });
 
-  test('refuses a relative path unless it knows where such a path starts', async () => {
+  test('refuses a relative path unless it has a directory to resolve it from', async () => {
     await using dir = await tempDir(FILES);
 
     expect(outcome(jailOn(dir), 'a/x.txt')).toBe('relative');
@@ -91,7 +91,7 @@ describe.each(jailModes())('absolute jail, %s', (_, way) => {
     expect(outcome(jailOn(dir, { from: dir.path('ws') }), '../other/o.txt')).toBe('escape');
   });
 
-  test('holds its directories themselves, by any name, and lets no change touch them', async () => {
+  test('contains its roots themselves, by any name, and refuses to remove them', async () => {
     await using dir = await tempDir(FILES);
     mkdirSync(dir.path('ws/inner'));
     const jail = openAbsoluteJail([dir.path('ws'), dir.path('ws/inner')], way);
@@ -110,7 +110,7 @@ describe.each(jailModes())('absolute jail, %s', (_, way) => {
     expect(readFileSync(dir.path('ws/a/x.txt'), 'utf8')).toBe('x');
   });
 
-  test('makes what is missing on the way to a target', async () => {
+  test('creates missing parent directories of a target', async () => {
     await using dir = await tempDir(FILES);
     const jail = jailOn(dir);
     const changes = new JailChanges(jail, { isSynced: false });
@@ -123,21 +123,21 @@ describe.each(jailModes())('absolute jail, %s', (_, way) => {
     expect(outcome(jail, dir.path('ws/dangling'), 'target')).toBe('dangling');
   });
 
-  test('locks one file the same as a jail on one directory does', async () => {
+  test('uses the same lock key for a file as a jail on one directory', async () => {
     await using dir = await tempDir(FILES);
     const jail = jailOn(dir);
     using entry = jail.entry(dir.path('ws/a/x.txt'));
     expect(jail.keyOf(entry)).toBe(dir.path('ws/a/x.txt'));
   });
 
-  test('tells where a path leads, inside or not', async () => {
+  test('resolves the target of a path, inside or outside', async () => {
     await using dir = await tempDir(FILES);
     const jail = jailOn(dir);
-    expect(jail.tellTarget(dir.path('ws/../other/./o.txt'))).toBe(dir.path('other/o.txt'));
-    expect(jail.tellTarget(dir.path('ws/out/not/there'))).toBe(dir.path('other/not/there'));
+    expect(jail.resolveTarget(dir.path('ws/../other/./o.txt'))).toBe(dir.path('other/o.txt'));
+    expect(jail.resolveTarget(dir.path('ws/out/not/there'))).toBe(dir.path('other/not/there'));
   });
 
-  test('on the whole system fences nothing in', async () => {
+  test('with / as its root refuses no path', async () => {
     await using dir = await tempDir(FILES);
     expect(outcome(openAbsoluteJail(['/'], way), dir.path('ws/out/o.txt'))).toBe(dir.path('other/o.txt'));
   });

@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 
 import type { ByteString } from '../text/byte-string.ts';
-import { kindOf, type EntryLook } from '../walk/entry-kind.ts';
+import { kindOf, type EntryStat } from '../walk/entry-kind.ts';
 import { HostError } from '../host-error.ts';
 import { JailFile } from './jail-file.ts';
 import type { ListedEntry } from './jail-list.ts';
@@ -99,7 +99,7 @@ export class JailDir {
     } catch (error) {
       // Where readdir returns no kind, Node calls lstat with the name as UTF-8, which fails for other bytes.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-      return this.#namesAtOnce().map((name) => this.#looked(name));
+      return this.#namesAtOnce().map((name) => this.#byStat(name));
     }
   }
 
@@ -133,20 +133,20 @@ export class JailDir {
   #listed(entry: Dirent): ListedEntry {
     const name = entry.name as ByteString;
     const kind = kindOf(entry);
-    return kind === 'other' ? this.#looked(name) : { name, kind };
+    return kind === 'other' ? this.#byStat(name) : { name, kind };
   }
 
-  #looked(name: ByteString): ListedEntry {
-    return { name, kind: this.look(name)?.kind ?? 'other' };
+  #byStat(name: ByteString): ListedEntry {
+    return { name, kind: this.lstat(name)?.kind ?? 'other' };
   }
 
   /** The lstat of a name; undefined if it does not exist any more. */
-  look(name: ByteString): EntryLook | undefined {
+  lstat(name: ByteString): EntryStat | undefined {
     if (this.#isHidden(name)) return undefined;
     try {
-      const look = this.#pin.look(name);
+      const stat = this.#pin.lstat(name);
       this.#pin.recheck();
-      return look;
+      return stat;
     } catch (error) {
       throw HostError.fromErrno(error, this.#path);
     }
@@ -194,9 +194,9 @@ export class JailDir {
   /** The target of a symlink in this one, unresolved. */
   readLink(name: ByteString): Buffer {
     try {
-      const leadsTo = readlinkSync(this.#pin.at(name), 'buffer');
+      const linkTarget = readlinkSync(this.#pin.at(name), 'buffer');
       this.#pin.recheck();
-      return leadsTo;
+      return linkTarget;
     } catch (error) {
       throw HostError.fromErrno(error, this.pathOf(name));
     }

@@ -1,5 +1,5 @@
 /**
- * A name in a directory of the jail, existing or not: what a change acts on.
+ * A name in a directory of the jail, existing or not: the target of a change.
  *
  * The directory is pinned and the name is never followed as a symlink, so a change happens in that directory, even if
  * another process swaps paths meanwhile.
@@ -114,7 +114,7 @@ export class JailEntry {
 
   /** Throws if the name refers to another file than that of `stat`, or to none, or if a program has written to the file. */
   requireUnchanged(): void {
-    const now = this.#directory.look(this.#name);
+    const now = this.#directory.lstat(this.#name);
     if (!now) throw changedMeanwhile('ENOENT');
     if (!this.stat || !isSameFile(now, this.stat)) throw changedMeanwhile('ESTALE');
   }
@@ -186,7 +186,7 @@ export class JailEntry {
 
   #lstat(): Stats | undefined {
     if (this.#isHidden || this.#missing.length > 0) return undefined;
-    return this.#reach(lookThere, this.#name);
+    return this.#reach(statThere, this.#name);
   }
 
   /** Pins the entry for `work`. Refuses a symlink: it was created after the entry was resolved, so its target is unchecked. */
@@ -204,7 +204,7 @@ export class JailEntry {
 }
 
 /** Undefined also if the directory is a file: nothing can be there. */
-function lookThere(at: Buffer): Stats | undefined {
+function statThere(at: Buffer): Stats | undefined {
   try {
     return lstatSync(at, { throwIfNoEntry: false });
   } catch (error) {

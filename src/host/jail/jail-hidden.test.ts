@@ -28,7 +28,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     return openAbsoluteJail([dir.path(name)], { mode, isHidden, from: dir.path(name) });
   };
 
-  test('what is hidden looks as if it were not there, however it is reached', async () => {
+  test('a hidden path behaves like a missing one, by any path to it', async () => {
     const ordinary = {
       'd/f': 'text',
       link: { symlink: '.env' },
@@ -56,17 +56,17 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     ];
     for (const path of [...paths, 'secret', 'secret/d', 'secret/d/f', 'inner', 'inner/f', 'secret/../d/f']) {
       for (const kind of ['open', 'openDir', 'entry', 'target'] as const) {
-        const told = reasonOf(() => jail[kind](path));
-        expect([path, kind, told]).toEqual([path, kind, reasonOf(() => bare[kind](path))]);
+        const reason = reasonOf(() => jail[kind](path));
+        expect([path, kind, reason]).toEqual([path, kind, reasonOf(() => bare[kind](path))]);
       }
-      expect(jail.tellTarget(path).replace('/with', '')).toBe(bare.tellTarget(path).replace('/without', ''));
+      expect(jail.resolveTarget(path).replace('/with', '')).toBe(bare.resolveTarget(path).replace('/without', ''));
     }
     using entry = jail.entry('.env');
     expect(entry.stat).toBeUndefined();
     expect(() => entry.act(() => {})).toThrow(expect.objectContaining({ reason: 'hidden' }));
   });
 
-  test('it is not listed or looked at, but stands in the way of what would take it along', async () => {
+  test('it is not listed or statted, is left out of copies, and makes rm and mv fail', async () => {
     await using dir = await tempDir({
       'ws/d/.env': 'x',
       'ws/d/f': '',
@@ -80,7 +80,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect([...folder.names()].flat().map(toText)).toEqual(['f']);
     expect([...folder.entries()].flat().map(({ name }) => toText(name))).toEqual(['f']);
     const [hidden] = [...folder.allNames()].flat().filter((name) => toText(name) === '.env');
-    expect(folder.look(hidden!)).toBeUndefined();
+    expect(folder.lstat(hidden!)).toBeUndefined();
     expect(() => folder.openFile(hidden!)).toThrow(expect.objectContaining({ reason: 'missing' }));
 
     const remove = changes.onEntry('d', scope.signal, (entry) => changes.remove(entry, { recursive: true, ...scope }));
@@ -96,7 +96,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect(readFileSync(dir.path('ws/d/.env'), 'utf8')).toBe('x');
   });
 
-  test('a copy does not put files where they would be hidden', async () => {
+  test('a copy to a path that would be hidden is refused', async () => {
     await using dir = await tempDir({ 'ws/a/x': 'new', 'ws/b/x': 'old', 'ws/b/y': '' });
     const isHidden = (path: string) => path.endsWith('/b/x');
     const changes = new JailChanges(openAbsoluteJail([dir.path('ws')], { mode, isHidden, from: dir.path('ws') }), {

@@ -22,7 +22,7 @@ describe.each(['descriptor', 'portable'] as const)('a walk in a %s jail', (mode)
     return visited;
   };
 
-  test('tells everything with its kind, a directory right before what is in it', async () => {
+  test('lists every entry with its kind, a directory right before its content', async () => {
     await using dir = await tempDir({
       'a/b/c': '',
       'a-b': '',
@@ -35,13 +35,13 @@ describe.each(['descriptor', 'portable'] as const)('a walk in a %s jail', (mode)
     ]);
   });
 
-  test('leaves out what is below, and stops, when told so', async () => {
+  test('skips the content of a directory on pass and ends on stop', async () => {
     await using dir = await tempDir({ 'a/x': '', 'b/x': '', 'c/x': '' });
     const decide = (path: string): NextStep => (path === 'a' ? 'pass' : path === 'b/x' ? 'stop' : 'go-on');
     expect(await walk(dir.root, decide)).toEqual(['a directory', 'b directory', 'b/x file']);
   });
 
-  test('goes through many entries in order, names that are no text too', async () => {
+  test('lists many entries in order, also names that are not UTF-8', async () => {
     await using dir = await tempDir({ 'many/': '' });
     const names = Array.from({ length: 5000 }, (_, i) => `n${(i * 2731) % 5000}`);
     for (const name of names) writeFileSync(dir.path(`many/${name}`), '');
@@ -52,16 +52,16 @@ describe.each(['descriptor', 'portable'] as const)('a walk in a %s jail', (mode)
     expect(visited.slice(-2)).toEqual(['\uFFFD directory', '\uFFFD file']);
   });
 
-  test('ends when nobody waits for it any more', async () => {
+  test('ends when the caller aborts', async () => {
     await using dir = await tempDir(Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`f${i}`, ''])));
     const caller = new AbortController();
     const decide = (): NextStep => {
-      caller.abort(new Error('gave up'));
+      caller.abort(new Error('cancelled'));
       // Longer than a turn, so that the walk lets others run.
       const until = performance.now() + 0.2;
       while (performance.now() < until);
       return 'go-on';
     };
-    await expect(walk(dir.root, decide, caller.signal)).rejects.toThrow('gave up');
+    await expect(walk(dir.root, decide, caller.signal)).rejects.toThrow('cancelled');
   });
 });

@@ -16,13 +16,13 @@ export interface ListedEntry {
   readonly kind: EntryKind;
 }
 
-/** What to do after an entry; `pass` skips what is below it. */
+/** Next step after an entry; `pass` skips everything below it. */
 export type NextStep = 'go-on' | 'pass' | 'stop';
 
 const TURN_MS = 5;
 
 /** Entries between two checks of the clock, which costs as much as several entries. */
-const ENTRIES_BETWEEN_LOOKS = 64;
+const ENTRIES_BETWEEN_CHECKS = 64;
 
 /** Visits everything below a directory, each directory before its contents. Skips contents that cannot be read. */
 export async function visitBelow(
@@ -31,11 +31,11 @@ export async function visitBelow(
   visit: (dir: JailDir, entry: ListedEntry) => NextStep,
 ): Promise<void> {
   const turns = new Turns(signal, TURN_MS);
-  let sinceLook = 0;
+  let sinceCheck = 0;
 
   async function visitIn(dir: JailDir, depth: number): Promise<'done' | 'stopped'> {
     for (const entry of await sortedEntries(dir, turns, { mayBeUnreadable: depth > 1 })) {
-      if (++sinceLook % ENTRIES_BETWEEN_LOOKS === 0 && turns.isOver) await turns.next();
+      if (++sinceCheck % ENTRIES_BETWEEN_CHECKS === 0 && turns.isOver) await turns.next();
       const step = visit(dir, entry);
       if (step === 'stop') return 'stopped';
       if (step === 'pass' || entry.kind !== 'directory' || depth === MAX_DEPTH) continue;

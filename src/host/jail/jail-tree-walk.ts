@@ -3,7 +3,7 @@ import type { ByteString } from '../text/byte-string.ts';
 import { HostError, type HostReason } from '../host-error.ts';
 import type { JailDir } from './jail-dir.ts';
 import type { JailEntry } from './jail-entry.ts';
-import type { EntryLook } from '../walk/entry-kind.ts';
+import type { EntryStat } from '../walk/entry-kind.ts';
 import { Turns } from '../search/turns.ts';
 
 const TURN_MS = 5;
@@ -20,7 +20,7 @@ export interface Changes {
   /** Called for a directory before its contents. */
   before?(dir: JailDir, name: ByteString): void;
   /** Called for every entry; for a directory after its contents. */
-  after(dir: JailDir, name: ByteString, look: EntryLook): void;
+  after(dir: JailDir, name: ByteString, stat: EntryStat): void;
 }
 
 /** The path of something below the entry in the caller's spelling; `relativePath` is from the root. */
@@ -43,15 +43,15 @@ export async function changeBelow(top: JailDir, options: BelowOptions, changes: 
       const path = dir.pathOf(name);
       const refusal = options.refusal(path);
       if (refusal) throw new HostError(refusal, path);
-      const look = dir.look(name);
-      if (!look) continue;
+      const stat = dir.lstat(name);
+      if (!stat) continue;
 
-      if (look.kind === 'directory') {
+      if (stat.kind === 'directory') {
         changes.before?.(dir, name);
         using inner = dir.openDir(name);
         await goInto(inner);
       }
-      changes.after(dir, name, look);
+      changes.after(dir, name, stat);
     }
   }
 }

@@ -14,7 +14,7 @@ import {
 
 import { describe, expect, test } from 'vitest';
 
-import { jailModes, tempDir } from '#testing';
+import { jailModes, rounds, tempDir } from '#testing';
 import { toBytes } from '../text/byte-string.ts';
 import { HostError, type HostReason } from '../host-error.ts';
 import { openJail, type Jail } from './jail.ts';
@@ -39,13 +39,13 @@ async function text(jail: Jail, path: string): Promise<string> {
 describe.each(jailModes())('%s jail', (_, way) => {
   const jailOn = (dir: { path(name: string): string }) => openJail(dir.path('ws'), way);
 
-  test('knows its way', async () => {
+  test('reports its mode and opening', async () => {
     await using dir = await tempDir({ 'ws/': '' });
     const { mode, opening } = jailOn(dir);
     expect({ mode, opening }).toEqual(way);
   });
 
-  test('opens what lies inside, however it is spelled', async () => {
+  test('opens files inside by any spelling', async () => {
     await using dir = await tempDir({
       'ws/a/deep/x.txt': 'x',
       'ws/b.txt': 'b',
@@ -76,12 +76,11 @@ describe.each(jailModes())('%s jail', (_, way) => {
     };
     const opened = Object.keys(spellings).map((path) => outcome(jail, path));
     expect(opened).toEqual(Object.values(spellings).map((path) => `opens ${path}`));
-    expect(['', '.', './', 'a/..', 'self'].map((path) => outcome(jail, path, 'openDir'))).toEqual(
-      Array(5).fill('opens '),
-    );
+    const roots = ['', '.', './', 'a/..', 'self'].map((path) => outcome(jail, path, 'openDir'));
+    expect(new Set(roots)).toEqual(new Set(['opens ']));
   });
 
-  test('refuses with the reason that the way itself gives', async () => {
+  test('refuses each path with its reason', async () => {
     await using dir = await tempDir({
       'ws/a.txt': 'a',
       'ws/folder/': '',
@@ -131,7 +130,7 @@ describe.each(jailModes())('%s jail', (_, way) => {
     expect(outcome(jail, 'a.txt', 'openDir')).toBe('not-a-directory');
   });
 
-  test('says the same of what is outside, there or not, also for a way that comes back', async () => {
+  test('gives the same answer for existing and missing outside paths, also if .. leads back inside', async () => {
     await using dir = await tempDir({ 'ws/a.txt': 'a', 'ws/out': { symlink: '../outside' }, 'outside/there/x': '' });
     const jail = jailOn(dir);
     const ways = (name: string) => [
@@ -153,7 +152,7 @@ describe.each(jailModes())('%s jail', (_, way) => {
     }
   });
 
-  test('refuses a protected file before anything else is known of it', async () => {
+  test('refuses a protected path before it reveals anything else about it', async () => {
     await using dir = await tempDir({
       'ws/.env': 'SECRET',
       'ws/notes': { symlink: '.env' },
@@ -173,7 +172,7 @@ describe.each(jailModes())('%s jail', (_, way) => {
     expect(outcome(jail, 'secrets/sub', 'openDir')).toBe('opens secrets/sub');
   });
 
-  test('does not touch a FIFO: a writer that waits for a reader goes on waiting', async () => {
+  test('does not open a FIFO: a blocked writer stays blocked', async () => {
     await using dir = await tempDir({
       'ws/pipe': { fifo: true },
       'ws/out': { symlink: '../pipe' },
@@ -201,13 +200,13 @@ describe.each(jailModes())('%s jail', (_, way) => {
     expect(['null', 'cwd', 'cwd/package.json'].map((path) => outcome(jail, path))).toEqual(Array(3).fill('escape'));
   });
 
-  test('a hard link is a file of the root, wherever its other names are', async () => {
+  test('a hard link inside is opened although its other name is outside', async () => {
     await using dir = await tempDir({ 'ws/': '', 'outside.txt': 'linked' });
     linkSync(dir.path('outside.txt'), dir.path('ws/hard'));
     expect(await text(jailOn(dir), 'hard')).toBe('linked');
   });
 
-  test('a file that grows or shrinks gives no more than its size when it was opened', async () => {
+  test('reads at most the size that the file had when it was opened', async () => {
     await using dir = await tempDir({ 'ws/growing': 'abc', 'ws/shrinking': 'abc' });
     const jail = jailOn(dir);
     using growing = jail.open('growing');
@@ -217,7 +216,7 @@ describe.each(jailModes())('%s jail', (_, way) => {
     expect([await growing.read(), await shrinking.read()].map(String)).toEqual(['abc', 'a']);
   });
 
-  test('the handle stays with its file when the name goes elsewhere', async () => {
+  test('an open handle keeps its file when the name is replaced', async () => {
     await using dir = await tempDir({ 'ws/a.txt': 'first', 'outside.txt': 'SECRET' });
     const jail = jailOn(dir);
     using file = jail.open('a.txt');
@@ -226,11 +225,11 @@ describe.each(jailModes())('%s jail', (_, way) => {
     dir.add({ 'ws/a.txt': { symlink: '../outside.txt' } });
 
     expect(String(await file.read())).toBe('first');
-    expect(folder.look(toBytes('a.txt'))?.kind).toBe('symlink');
-    expect(folder.look(toBytes('b.txt'))).toBeUndefined();
+    expect(folder.lstat(toBytes('a.txt'))?.kind).toBe('symlink');
+    expect(folder.lstat(toBytes('b.txt'))).toBeUndefined();
   });
 
-  test('a root that was removed and made anew is the root again', async () => {
+  test('a root that was removed and created again works again', async () => {
     await using dir = await tempDir({ 'ws/a.txt': 'old' });
     const jail = jailOn(dir);
     rmSync(dir.path('ws'), { recursive: true });
@@ -245,34 +244,37 @@ describe.each(jailModes())('%s jail', (_, way) => {
     expect(outcome(jail, 'a.txt')).toBe('escape');
   });
 
-  test.skipIf(process.getuid?.() === 0)('what the system forbids is denied inside and an escape outside', async () => {
-    await using dir = await tempDir({
-      'ws/locked/a.txt': '',
-      'ws/shut.txt': '',
-      'ws/out': { symlink: '../locked/a.txt' },
-      'locked/a.txt': '',
-    });
-    const jail = jailOn(dir);
-    const paths = ['ws/locked', 'ws/shut.txt', 'locked'].map(dir.path);
-    for (const path of paths) chmodSync(path, 0o000);
-    try {
-      const outcomes = ['locked/a.txt', 'locked/a.txt/../../shut.txt', 'shut.txt', 'out'].map((path) =>
-        outcome(jail, path),
-      );
-      expect(outcomes).toEqual(['denied', 'denied', 'denied', 'dangling']);
-    } finally {
-      for (const path of paths) chmodSync(path, 0o700);
-    }
-  });
+  test.skipIf(process.getuid?.() === 0)(
+    'a path without permission is denied inside and an escape outside',
+    async () => {
+      await using dir = await tempDir({
+        'ws/locked/a.txt': '',
+        'ws/shut.txt': '',
+        'ws/out': { symlink: '../locked/a.txt' },
+        'locked/a.txt': '',
+      });
+      const jail = jailOn(dir);
+      const paths = ['ws/locked', 'ws/shut.txt', 'locked'].map(dir.path);
+      for (const path of paths) chmodSync(path, 0o000);
+      try {
+        const outcomes = ['locked/a.txt', 'locked/a.txt/../../shut.txt', 'shut.txt', 'out'].map((path) =>
+          outcome(jail, path),
+        );
+        expect(outcomes).toEqual(['denied', 'denied', 'denied', 'dangling']);
+      } finally {
+        for (const path of paths) chmodSync(path, 0o700);
+      }
+    },
+  );
 });
 
-test.each(jailModes('descriptor'))('a file that is replaced over and over is always there: %s', async (_, way) => {
+test.each(jailModes('descriptor'))('a file that is replaced in a loop is always found: %s', async (_, way) => {
   await using dir = await tempDir({ 'ws/a.txt': 'x' });
   const jail = openJail(dir.path('ws'), way);
   const loop = 'while :; do echo y > "$0.new" && mv "$0.new" "$0"; done';
   const writer = spawn('sh', ['-c', loop, dir.path('ws/a.txt')]);
   try {
-    const seen = new Set(Array.from({ length: 2000 }, () => outcome(jail, 'a.txt')));
+    const seen = new Set(Array.from({ length: rounds(500, 2000, 20_000) }, () => outcome(jail, 'a.txt')));
     expect(seen).toEqual(new Set(['opens a.txt']));
   } finally {
     writer.kill('SIGKILL');
@@ -281,7 +283,7 @@ test.each(jailModes('descriptor'))('a file that is replaced over and over is alw
   }
 });
 
-test('a large file is read with turns for others in between', async () => {
+test('reading a large file yields to the event loop', async () => {
   const content = 'x'.repeat(5 << 20);
   await using dir = await tempDir({ large: content });
   using file = openJail(dir.root).open('large');
@@ -293,7 +295,7 @@ test('a large file is read with turns for others in between', async () => {
   expect(turns).toBeGreaterThan(0);
 });
 
-test('opens on a link to a directory, and nowhere else', async () => {
+test('opens on a directory or a symlink to one, and refuses anything else', async () => {
   await using dir = await tempDir({ 'real/a.txt': 'a', link: { symlink: 'real' }, 'file.txt': '' });
   expect(await text(openJail(dir.path('link')), 'a.txt')).toBe('a');
   const reasonFor = (name: string) => {
@@ -306,12 +308,11 @@ test('opens on a link to a directory, and nowhere else', async () => {
   expect([reasonFor('missing'), reasonFor('file.txt')]).toEqual(['missing', 'not-a-directory']);
 });
 
-test('the root of the file system is a root like any other', async () => {
+test('the root of the file system can be a root', async () => {
   await using dir = await tempDir({ 'a.txt': 'a' });
   const jail = openJail('/');
   const path = dir.path('a.txt').slice(1);
-  expect(outcome(jail, path)).toBe(`opens ${path}`);
-  expect(outcome(jail, '..')).toBe('escape');
+  expect([path, '..'].map((one) => outcome(jail, one))).toEqual([`opens ${path}`, 'escape']);
 });
 
 test('a folder in a folder whose path is too long for the kernel is refused', async () => {

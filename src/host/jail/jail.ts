@@ -43,7 +43,7 @@ export interface JailOptions extends JailChoice {
 }
 
 /** Retries when another process replaces symlinks while they are resolved. */
-const LOOKS = 8;
+const ATTEMPTS = 8;
 
 /** A jail on one directory, resolved now. Throws if it does not exist. */
 export function openJail(root: string, options: JailOptions = {}): Jail {
@@ -135,13 +135,14 @@ export class Jail {
     }
   }
 
-  /** Reports `protected` instead of a reason that would reveal what a protected path is. */
+  /** Reports `protected` instead of a reason that would reveal the type of a protected path. */
   #pinFile(parts: string[], path: string): Pin {
     try {
       return this.#resolver.pin(parts, path);
     } catch (error) {
-      const isTold = error instanceof HostError && error.reason !== 'missing';
-      if (isTold && this.#resolver.leadsThrough(this.isProtected, parts)) throw new HostError('protected', path);
+      const isRevealing = error instanceof HostError && error.reason !== 'missing';
+      if (isRevealing && this.#resolver.resolvesThrough(this.isProtected, parts))
+        throw new HostError('protected', path);
       throw error;
     }
   }
@@ -154,7 +155,7 @@ export class Jail {
   /** The entry that a write to the path changes: follows symlinks, also the last one. It need not exist. */
   target(path: string): JailEntry {
     let parts = this.#resolver.parse(path);
-    for (let look = 0; look < LOOKS; look++) {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const entry = this.#entry(parts, path);
       const isEnd = !entry.stat?.isSymbolicLink() || this.isProtected(entry.relativePath);
       if (isEnd) return this.#unlessProtected(parts, entry);
@@ -189,7 +190,7 @@ export class Jail {
   keyOf = ({ relativePath }: JailEntry): string => this.#absolute(relativePath);
 
   /** The absolute path with symlinks resolved as far as they exist, inside or not. For messages only. */
-  tellTarget(path: string): string {
+  resolveTarget(path: string): string {
     return this.#absolute(this.#resolver.lastNames(path).join('/'));
   }
 
@@ -235,7 +236,7 @@ export class Jail {
   #refuseProtected(parts: string[], relativePath: string, path: string): void {
     const isPlain = relativePath === '' || relativePath === parts.join('/');
     const isProtected = relativePath !== '' && this.isProtected(relativePath);
-    if (isProtected || (!isPlain && this.#resolver.leadsThrough(this.isProtected, parts))) {
+    if (isProtected || (!isPlain && this.#resolver.resolvesThrough(this.isProtected, parts))) {
       throw new HostError('protected', path);
     }
   }

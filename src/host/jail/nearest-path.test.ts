@@ -33,14 +33,14 @@ test.each([
   expect(hint).toBe(meant === undefined ? '' : `; did you mean ${meant}?`);
 });
 
-test('an absolute path inside is told as the relative one, and one outside is not', async () => {
+test('suggests the relative path for an absolute one inside, and none for one outside', async () => {
   await using dir = await tempDir(TREE);
   const jail = openJail(dir.root);
   expect(pathHint(new HostError('absolute', dir.path('src/parser.ts')), jail)).toBe('; did you mean src/parser.ts?');
   expect(pathHint(new HostError('absolute', '/etc/passwd'), jail)).toBe('');
 });
 
-test('absolute paths are suggested as such, and nothing outside the jail is', async () => {
+test('an absolute jail suggests absolute paths, and none outside it', async () => {
   await using dir = await tempDir({ 'in/a.txt': '', 'out/b.txt': '' });
   const jail = openAbsoluteJail([dir.path('in')]);
   expect(pathHint(new HostError('missing', dir.path('in/b.txt')), jail)).toBe(

@@ -18,7 +18,7 @@ import {
 } from 'node:fs';
 
 import { toBytes, type ByteString } from '../text/byte-string.ts';
-import { lookOf, type EntryLook } from '../walk/entry-kind.ts';
+import { entryStatOf, type EntryStat } from '../walk/entry-kind.ts';
 import { DESCRIPTORS } from './own-descriptors.ts';
 import { isInView, throughView } from './view-path.ts';
 import {
@@ -36,7 +36,7 @@ import type { SystemCalls } from '../system/system-calls.ts';
 const O_PATH = 0o10000000;
 
 /** Retries when a file is replaced by rename between open and check. */
-const LOOKS = 8;
+const ATTEMPTS = 8;
 
 /** Loads the system calls at the first path, so that a process that uses no files does not load them. */
 export function pinByDescriptor(bounds: Bounds, callsToUse: () => SystemCalls | undefined): PinPath {
@@ -46,7 +46,7 @@ export function pinByDescriptor(bounds: Bounds, callsToUse: () => SystemCalls | 
     const linkless = pinLinkless(bounds, parts, calls);
     if (linkless) return linkless;
 
-    for (let look = 0; look < LOOKS; look++) {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const absolute = `${prefix}/${parts.join('/')}`;
       const fd = openSync(bounds.view ? throughView(bounds.view, withoutSlash(absolute)) : absolute, O_PATH);
       const pin = closingOnFailure(fd, () => inspect(bounds, fd, calls));
@@ -110,11 +110,11 @@ class DescriptorPin implements Pin {
     return Buffer.from(`${pathOf(this.#fd)}/${name}`, 'latin1');
   }
 
-  look(name: ByteString): EntryLook | undefined {
-    const look = this.calls?.lookAt(this.#fd, name);
-    if (look) return look;
+  lstat(name: ByteString): EntryStat | undefined {
+    const quick = this.calls?.statAt(this.#fd, name);
+    if (quick) return quick;
     const stat = lstatSync(this.at(name), { throwIfNoEntry: false });
-    return stat && lookOf(stat);
+    return stat && entryStatOf(stat);
   }
 
   link(name: ByteString, to: string): void {

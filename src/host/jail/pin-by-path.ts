@@ -19,7 +19,7 @@ import {
 } from 'node:fs';
 
 import type { ByteString } from '../text/byte-string.ts';
-import { lookOf, type EntryLook } from '../walk/entry-kind.ts';
+import { entryStatOf, type EntryStat } from '../walk/entry-kind.ts';
 import {
   changedMeanwhile,
   closingOnFailure,
@@ -73,9 +73,9 @@ class PathPin implements Pin {
     return Buffer.from(`${this.#path}/${name}`, 'latin1');
   }
 
-  look(name: ByteString): EntryLook | undefined {
+  lstat(name: ByteString): EntryStat | undefined {
     const stat = lstatSync(this.at(name), { throwIfNoEntry: false });
-    return stat && lookOf(stat);
+    return stat && entryStatOf(stat);
   }
 
   link(name: ByteString, to: string): void {

@@ -1,5 +1,5 @@
 /**
- * Pins only what is not hidden: a hidden path fails with ENOENT, as a missing one does.
+ * Pins only visible paths: a hidden path fails with ENOENT, as a missing one does.
  *
  * A path is hidden if its canonical path is, or if any name in it is: a symlink called `.env` is as hidden as a file,
  * whatever its target.
@@ -17,19 +17,19 @@ export function pinShown(pinPath: PinPath, { isHidden }: Bounds): PinPath {
     } catch (error) {
       // Only ENOENT reveals nothing about a hidden path.
       const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-      throw !isMissing && leadsThrough(isHidden, parts, pinPath) ? changedMeanwhile('ENOENT') : error;
+      throw !isMissing && resolvesThrough(isHidden, parts, pinPath) ? changedMeanwhile('ENOENT') : error;
     }
     // Checks the pinned object's own path, since the names may resolve elsewhere by now. Without symlinks both are equal.
     const isPlain = pin?.relativePath === parts.join('/');
     const isHiddenItself = pin !== undefined && isHidden(pin.relativePath);
-    if (!isHiddenItself && (isPlain || !leadsThrough(isHidden, parts, pinPath))) return pin;
+    if (!isHiddenItself && (isPlain || !resolvesThrough(isHidden, parts, pinPath))) return pin;
     pin?.close();
     throw changedMeanwhile('ENOENT');
   };
 }
 
 /** Whether any part of a path satisfies `isSuch`: canonical as far as it exists, as spelled after that. */
-export function leadsThrough(
+export function resolvesThrough(
   isSuch: (relativePath: string) => boolean,
   parts: readonly string[],
   pinPath: PinPath,

@@ -9,7 +9,7 @@ import { closeSync, type Stats } from 'node:fs';
 import { toBytes, toText, type ByteString } from '../text/byte-string.ts';
 import type { SystemCalls } from '../system/system-calls.ts';
 import type { View } from '../layers/layer.ts';
-import type { EntryLook } from '../walk/entry-kind.ts';
+import type { EntryStat } from '../walk/entry-kind.ts';
 
 export interface Pin {
   /** Canonical path from the root with `/`; empty for the root itself. */
@@ -23,7 +23,7 @@ export interface Pin {
   /** A path to a name in the pinned directory. After using it the caller has to call `recheck`. */
   at(name: ByteString): Buffer;
   /** The lstat of a name in the pinned directory; undefined if it does not exist. */
-  look(name: ByteString): EntryLook | undefined;
+  lstat(name: ByteString): EntryStat | undefined;
   /** Makes a hard link at `to` to a name in the pinned directory; a symlink is not followed. */
   link(name: ByteString, to: string): void;
   /** Throws if the path may have referred to another object. */
@@ -50,7 +50,7 @@ export function borrowed(pin: Pin): Pin {
     calls: pin.calls,
     open: (flags) => pin.open(flags),
     at: (name) => pin.at(name),
-    look: (name) => pin.look(name),
+    lstat: (name) => pin.lstat(name),
     link: (name, to) => pin.link(name, to),
     recheck: () => pin.recheck(),
     child: (name) => pin.child(name),

@@ -6,7 +6,7 @@ import { protect } from './protection.ts';
 
 const protectedBy = (globs: readonly string[], paths: readonly string[]) => paths.filter(compileProtected([{ globs }]));
 
-test('the shipped list protects secrets at any depth, with what is below, and not their examples', () => {
+test('the default list protects secrets at any depth and everything below, not their examples', () => {
   const secrets = ['.env', 'a/.env', '.env.local', 'a/b.pem', 'x.key', 'secrets/x', 'a/secrets/b/.env.example'];
   const below = ['.env/bin/x', 'x.key/y'];
   const ordinary = [
@@ -21,20 +21,20 @@ test('the shipped list protects secrets at any depth, with what is below, and no
   expect(protectedBy(shippedCell.protect, [...secrets, ...below, ...ordinary])).toEqual([...secrets, ...below]);
 });
 
-test('the last glob that matches decides', () => {
+test('the last matching glob decides', () => {
   expect(protectedBy(['a*', '!ab*', 'abc'], ['a', 'ab', 'abc', 'abd', 'b'])).toEqual(['a', 'abc']);
   expect(protectedBy(['!a'], ['a', 'b'])).toEqual([]);
   expect(protectedBy([], ['a'])).toEqual([]);
 });
 
-test('globs of a worker’s own take nothing back', () => {
+test('globs of a worker itself cannot unprotect a path', () => {
   const isProtected = compileProtected([{ globs: ['*.key'] }, plainGlobs(['!x.key', '!y'])]);
   expect(['x.key', '!x.key', '!y', 'y'].filter(isProtected)).toEqual(['x.key', '!x.key', '!y']);
 });
 
-test('a list holds from every directory that someone works in, whatever directory a path is asked for from', () => {
+test('a list applies from every directory that holds it, whatever the root of a query', () => {
   const globs = ['conf/*.ini', '!conf/open.ini'];
-  const { protection, giveUp } = protect(globs, '/w');
+  const { protection, release } = protect(globs, '/w');
   const paths = ['/w/conf/a.ini', '/w/conf/open.ini', '/w/a.ini', '/conf/a.ini', '/w/sub/conf/b.ini', '/w2/conf/a.ini'];
   expect(paths.filter((path) => protection.covers(path))).toEqual(['/w/conf/a.ini']);
 
@@ -52,13 +52,13 @@ test('a list holds from every directory that someone works in, whatever director
   }
   expect(protection.globsFrom('/w')).toBe(protection.globsFrom('/w'));
 
-  wide.giveUp();
-  inner.giveUp();
+  wide.release();
+  inner.release();
   expect(paths.filter((path) => protection.covers(path))).toEqual(['/w/conf/a.ini']);
-  giveUp();
+  release();
   expect(protect(globs, '/w').protection).not.toBe(protection);
 });
 
-test('a glob that cannot be read names the key', () => {
+test('a malformed glob is refused with its key', () => {
   expect(() => protect(['ok', '{a'], '/w')).toThrow(new ConfigError('protect: bad glob "{a": a { is never closed'));
 });

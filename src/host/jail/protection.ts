@@ -78,13 +78,13 @@ const NONE: readonly ProtectedGlobs[] = [];
 /** Protections by the JSON of their list. */
 const known = new Map<string, Protection>();
 
-/** Adds a root to the protection of a list; `giveUp` removes it again. */
-export function protect(globs: readonly string[], root: string): { protection: Protection; giveUp: () => void } {
+/** Adds a root to the protection of a list; `release` removes it again. */
+export function protect(globs: readonly string[], root: string): { protection: Protection; release: () => void } {
   const key = JSON.stringify(globs);
   const protection = known.get(key) ?? readable(globs);
   known.set(key, protection);
   protection.add(root);
-  return { protection, giveUp: () => void (protection.remove(root) && known.delete(key)) };
+  return { protection, release: () => void (protection.remove(root) && known.delete(key)) };
 }
 
 function readable(globs: readonly string[]): Protection {

@@ -9,7 +9,7 @@ import { isAbsolute } from 'node:path';
 
 import { toBytes } from '../text/byte-string.ts';
 import { HostError } from '../host-error.ts';
-import { leadsThrough } from './pin-shown.ts';
+import { resolvesThrough } from './pin-shown.ts';
 import { pathInside, type Pin, type PinPath } from './pin.ts';
 
 /** PATH_MAX; also bounds the work that `..` can cause. */
@@ -98,11 +98,11 @@ export class PathResolver {
   }
 
   /** Whether any part of a path satisfies `isSuch`. */
-  leadsThrough(isSuch: (relativePath: string) => boolean, parts: readonly string[]): boolean {
-    return leadsThrough(isSuch, parts, this.#pinPath);
+  resolvesThrough(isSuch: (relativePath: string) => boolean, parts: readonly string[]): boolean {
+    return resolvesThrough(isSuch, parts, this.#pinPath);
   }
 
-  /** Pins what the parts resolve to if its path is wanted. */
+  /** Pins the resolved path of the parts if it is wanted. */
   pinIf(isWanted: (relativePath: string) => boolean, parts: string[]): Pin | undefined {
     try {
       const pin = this.#pinPath(parts);

@@ -1,6 +1,6 @@
 /** Runs work side by side, a bounded number at once, and keeps the first error until the caller asks for it. */
 
-export class Lanes {
+export class ConcurrencyLimit {
   readonly #count: number;
   readonly #running = new Set<Promise<void>>();
   #failed: { error: unknown } | undefined;

@@ -27,7 +27,7 @@ const ORPHAN_MS = 3_600_000;
 export class Eviction {
   readonly #journal: Journal;
   #notes = NOTES - 1;
-  /** Of images and log lines kept since the last check. */
+  /** Bytes of images and log lines kept since the last check. */
   #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -143,14 +143,14 @@ function isOld(path: string): boolean {
 
 /** False while another process holds the lock. */
 function takeLock(path: string): boolean {
-  for (let look = 0; look < 2; look++) {
+  for (let attempt = 0; attempt < 2; attempt++) {
     try {
       const fd = openSync(path, 'wx', 0o600);
       writeSync(fd, `${PID_SPACE} ${OWN_MARK}`);
       closeSync(fd);
       return true;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || isHeld(path)) return false;
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || isLocked(path)) return false;
       unlinkSync(path);
     }
   }
@@ -158,7 +158,7 @@ function takeLock(path: string): boolean {
 }
 
 /** A lock without a process mark, or of another container, counts as held for a minute: its owner cannot be checked. */
-function isHeld(path: string): boolean {
+function isLocked(path: string): boolean {
   try {
     const [space, mark] = readFileSync(path, 'utf8').split(' ');
     const isNew = Date.now() - lstatSync(path).mtimeMs < LOCKED_MS;

@@ -9,7 +9,7 @@ import { closeSync, constants, fstatSync, fsync, openSync, readSync, renameSync,
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 
-import { lookAtHeld } from '../system/file-look.ts';
+import { fstatOf } from '../system/stat-calls.ts';
 import type { JournalChange, RecordHead } from './records.ts';
 
 /** A part of a record, the cancellation of one, or the header. */
@@ -53,7 +53,7 @@ export class JournalLog {
     for (;;) {
       const fd = this.#open();
       if (writeSync(fd, text) < bytes) throw noSpace();
-      const { nlink, size } = lookAtHeld(fd);
+      const { nlink, size } = fstatOf(fd);
       if (size === this.#knownSize + bytes) this.#knownSize = size;
       if (nlink > 0) return bytes;
       this.close();
@@ -62,7 +62,7 @@ export class JournalLog {
 
   /** True if another process appended to the log or replaced it, so that `readNew` has to be called. */
   get hasNew(): boolean {
-    const { nlink, size } = lookAtHeld(this.#open());
+    const { nlink, size } = fstatOf(this.#open());
     return nlink === 0 || size !== this.#knownSize;
   }
 
@@ -133,7 +133,7 @@ function encode(line: LogLine): string {
   return `\n${text}\t${sumOf(text)}\n`;
 }
 
-/** Of a string: the checksum of its UTF-8 bytes, which are those in the log. */
+/** Checksum; of a string that of its UTF-8 bytes, as they are in the log. */
 function sumOf(text: string | Uint8Array): string {
   return crc32(text).toString(16).padStart(SUM_DIGITS, '0');
 }
@@ -144,7 +144,7 @@ function decodeAll(bytes: Buffer): ReadLine[] {
   for (let at = 0; at < bytes.length;) {
     const end = bytes.indexOf(0x0a, at);
     const line = decode(bytes.subarray(at, end));
-    // With the newlines before and after it.
+    // Counts the newlines before and after it.
     if (line) lines.push({ line, bytes: end - at + 2 });
     at = end + 1;
   }

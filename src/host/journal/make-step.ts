@@ -19,8 +19,8 @@ import type { ImageStore } from './store.ts';
 const MAX_READ_BYTES = 1 << 20;
 
 /** Stages the new file beside the planned place, closes that, and adds the step to the prepared file. */
-export async function stageStep({ place, step, stage, content }: PlannedAt, { prepared }: PlanScope): Promise<void> {
-  using entry = place;
+export async function stageStep({ target, step, stage, content }: PlannedAt, { prepared }: PlanScope): Promise<void> {
+  using entry = target;
   if (stage) {
     using old = openOld(entry, step);
     const { name, stat } = await stage(entry, old && accessOf(old.fd, old.stat.mode, entry.path));

@@ -25,7 +25,7 @@ import { Versions } from '../changes/journaled-versions.ts';
 /** Larger files are recognised by size and time instead of being read. */
 export const MAX_HASHED_BYTES = 64 * 2 ** 20;
 
-/** What was kept of an entry. */
+/** Kept state of an entry. */
 export interface Kept {
   readonly state: State;
   /** The before-image, if it is a hard link. */
@@ -176,7 +176,7 @@ export function fileState(stat: Pick<Stats, 'mode' | 'uid' | 'gid' | 'size' | 'm
 }
 
 /** The state of an entry without its content. */
-export function lookedAt(stat: Stats): State {
+export function stateOfStat(stat: Stats): State {
   if (stat.isFile()) return fileState(stat);
   const { uid, gid } = stat;
   if (stat.isDirectory()) return { kind: 'directory', mode: stat.mode & PERMISSION_BITS, uid, gid };

@@ -18,7 +18,7 @@ const NOTHING = Buffer.alloc(0);
 /** Reads the before-image; undefined if it is missing or damaged, and empty if there was no file. */
 export function formerContent({ store }: Journal, before: State): Buffer | undefined {
   if (before.kind === 'absent') return NOTHING;
-  if (before.kind !== 'file' || before.image === undefined || !store.look('images', before.image)) return undefined;
+  if (before.kind !== 'file' || before.image === undefined || !store.lstat('images', before.image)) return undefined;
   const content = store.read(before.image);
   return before.version === undefined || versionOf(content) === before.version ? content : undefined;
 }

@@ -1,4 +1,4 @@
-/** What the entries of a write set share: their scope, checks before a path changes, and the parts of a step. */
+/** Shared by the entries of a write set: their scope, checks before a path changes, and the parts of a step. */
 import { readlinkSync, type Stats } from 'node:fs';
 
 import type { FileAccess } from '../changes/file-access.ts';
@@ -12,7 +12,7 @@ import { changedMeanwhile } from '../jail/pin.ts';
 import { NOTHING_THERE, SetConflict, type Seen, type SetEntry } from './set-entry.ts';
 import type { Staged } from '../changes/stage.ts';
 import type { Journal } from './journal.ts';
-import { fileState, lookedAt, type OpenRecord } from './open-record.ts';
+import { fileState, stateOfStat, type OpenRecord } from './open-record.ts';
 import type { PreparedFile } from './prepared-file.ts';
 import { ABSENT, type State } from './records.ts';
 import type { Step } from './set-steps.ts';
@@ -41,8 +41,8 @@ export interface Planned {
 }
 
 export interface PlannedAt extends Planned {
-  /** As it was planned; open until it is staged. */
-  readonly place: JailEntry;
+  /** The planned entry; open until it is staged. */
+  readonly target: JailEntry;
 }
 
 export type Of<Kind extends SetEntry['kind']> = Extract<SetEntry, { kind: Kind }>;
@@ -61,7 +61,7 @@ export function beforeOf(entry: JailEntry, { record }: PlanScope, version?: stri
   const { stat } = entry;
   if (!stat) return ABSENT;
   if (stat.isSymbolicLink()) return { kind: 'link', to: entry.act((at) => readlinkSync(at, 'latin1')) };
-  if (!stat.isFile()) return lookedAt(stat);
+  if (!stat.isFile()) return stateOfStat(stat);
   return { ...fileState(stat), image: record.nextName(), ...(version !== undefined && { version }) };
 }
 
@@ -128,8 +128,8 @@ export async function contentsOf(
 ): Promise<string> {
   const sum = new TreeSum();
   const start = entry.relativePath.length + 1;
-  await refuseProtectedBelow(entry, { refusal, signal }, (dir, name, look) =>
-    sum.add(dir.pathOf(name).slice(start), look),
+  await refuseProtectedBelow(entry, { refusal, signal }, (dir, name, stat) =>
+    sum.add(dir.pathOf(name).slice(start), stat),
   );
   return sum.value;
 }

@@ -9,7 +9,7 @@ import { stageBytes } from '../changes/stage.ts';
 import { HostError } from '../host-error.ts';
 import { refuseNamesBelow } from '../jail/check-tree-names.ts';
 import type { JailEntry } from '../jail/jail-entry.ts';
-import { fileState, lookedAt } from './open-record.ts';
+import { fileState, stateOfStat } from './open-record.ts';
 import { ABSENT, type FileState, type State } from './records.ts';
 import { bringDirectory, stageState } from './restore-state.ts';
 import {
@@ -29,36 +29,36 @@ import { planBring } from '../layers/commit/plan-bring.ts';
 import type { SetEntry } from './set-entry.ts';
 import { dropAside } from './set-steps.ts';
 
-/** Returns undefined for an entry that changes nothing. The caller closes `place`, which stays open to be staged in. */
+/** Returns undefined for an entry that changes nothing. The caller closes `target`, which stays open to be staged in. */
 export async function planEntry(entry: SetEntry, scope: PlanScope): Promise<PlannedAt | undefined> {
   const { jail } = scope;
-  const place =
+  const target =
     entry.kind === 'write' ? jail.target(entry.path) : jail.entry(entry.kind === 'move' ? entry.to : entry.path);
   let planned: Planned | undefined;
   try {
-    planned = await planAt(place, entry, scope);
-    return planned && { ...planned, place };
+    planned = await planAt(target, entry, scope);
+    return planned && { ...planned, target };
   } finally {
-    if (!planned) place.close();
+    if (!planned) target.close();
   }
 }
 
-async function planAt(place: JailEntry, entry: SetEntry, scope: PlanScope): Promise<Planned | undefined> {
+async function planAt(target: JailEntry, entry: SetEntry, scope: PlanScope): Promise<Planned | undefined> {
   switch (entry.kind) {
     case 'write':
-      return planWrite(place, entry, scope);
+      return planWrite(target, entry, scope);
     case 'delete':
-      return planDelete(place, entry, scope);
+      return planDelete(target, entry, scope);
     case 'move':
-      return planMove(place, entry, scope);
+      return planMove(target, entry, scope);
     case 'restore':
-      return planRestore(place, entry, scope);
+      return planRestore(target, entry, scope);
     case 'adopt':
-      return planAdopt(place, entry, scope);
+      return planAdopt(target, entry, scope);
     case 'bring':
-      return planBring(place, entry, scope);
+      return planBring(target, entry, scope);
     case 'mode':
-      return planMode(place, entry, scope);
+      return planMode(target, entry, scope);
   }
 }
 
@@ -102,7 +102,7 @@ async function planDelete(entry: JailEntry, { path, expected, seen, ifEmpty }: O
   }
 
   const tree = scope.record.nextName();
-  const before = { ...lookedAt(stat), tree, contents: await contentsOf(entry, scope) } as State;
+  const before = { ...stateOfStat(stat), tree, contents: await contentsOf(entry, scope) } as State;
   const step = begin(entry, { before, after: ABSENT }, scope);
   const make = async (found: JailEntry) => {
     step.aside = await takeTree(found, scope.journal.store, tree);
@@ -110,21 +110,21 @@ async function planDelete(entry: JailEntry, { path, expected, seen, ifEmpty }: O
   return { step, found: stat, make };
 }
 
-/** What earlier steps put aside keeps a directory from being empty. A roll back copies it from the store then. */
+/** Removes entries put aside below, which keep a directory from being empty. A roll back then copies from the store. */
 async function dropAsidesBelow(path: string, { jail, prepared }: PlanScope): Promise<void> {
   for (const step of prepared.steps) if (step.at.startsWith(`${path}/`)) await dropAside(jail, step);
 }
 
-async function planMove(place: JailEntry, { path, to, expected }: Of<'move'>, scope: PlanScope) {
+async function planMove(target: JailEntry, { path, to, expected }: Of<'move'>, scope: PlanScope) {
   const { jail } = scope;
   using source = jail.entry(path);
   if (!source.stat) throw new HostError('missing', path);
-  if (place.stat?.isDirectory()) throw new HostError('exists', to);
+  if (target.stat?.isDirectory()) throw new HostError('exists', to);
   await checked(source, expected);
   await refuseNamesBelow(source, { refusal: jail.refusal, signal: scope.signal });
-  await makeParents(place, scope);
+  await makeParents(target, scope);
   const fromAt = jail.spell(source);
-  const states = { before: beforeOf(place, scope), after: lookedAt(source.stat) };
+  const states = { before: beforeOf(target, scope), after: stateOfStat(source.stat) };
   const moved = {
     kind: 'move',
     from: scope.journal.pathFrom(jail.keyOf(source)),
@@ -135,7 +135,7 @@ async function planMove(place: JailEntry, { path, to, expected }: Of<'move'>, sc
     using from = jail.entry(fromAt);
     from.act((old) => found.act((now) => renameSync(old, now)));
   };
-  return { step: Object.assign(begin(place, states, scope), moved), found: place.stat, make };
+  return { step: Object.assign(begin(target, states, scope), moved), found: target.stat, make };
 }
 
 async function planRestore(
@@ -157,7 +157,7 @@ async function planRestore(
 
   if (state.tree !== undefined) {
     step.after = state;
-    step.ino = store.look('trees', state.tree)?.ino;
+    step.ino = store.lstat('trees', state.tree)?.ino;
   }
   return { step, found, make: (at) => bringDirectory(at, store, state) };
 }
@@ -173,7 +173,7 @@ async function planAdopt(entry: JailEntry, { path, made }: Of<'adopt'>, scope: P
   }
   const after = source.stat.isSymbolicLink()
     ? ({ kind: 'link', to: source.act((at) => readlinkSync(at, 'latin1')) } as const)
-    : lookedAt(source.stat);
+    : stateOfStat(source.stat);
   const step = begin(entry, { before: beforeOf(entry, scope), after }, scope);
   step.ino = source.stat.ino;
   const make = (found: JailEntry) => {
@@ -185,14 +185,14 @@ async function planAdopt(entry: JailEntry, { path, made }: Of<'adopt'>, scope: P
 
 async function planMode(entry: JailEntry, { path, mode, uid, gid }: Of<'mode'>, scope: PlanScope): Promise<Planned> {
   if (!entry.stat) throw new HostError('missing', path);
-  const before = lookedAt(entry.stat);
+  const before = stateOfStat(entry.stat);
   const after = { ...before, mode, ...(uid !== undefined && { uid }), ...(gid !== undefined && { gid }) } as State;
   const step = begin(entry, { before, after }, scope);
   step.kind = 'mode';
   return { step, found: entry.stat, make: (found) => found.setPermissions({ mode, uid, gid }) };
 }
 
-/** Without the image name and the delta: when the restored file is replaced again, it gets new ones. */
+/** The state without image name and delta: when the restored file is replaced again, it gets new ones. */
 function withoutImage(state: State): State {
   if (state.kind !== 'file') return state;
   const { image: _, delta: __, ...rest } = state;

@@ -1,7 +1,7 @@
 /**
  * The steps of a write set, as the prepared file lists them, and how to roll one back.
  *
- * A step is rolled back only if the path still has what the step put there. A file that another program has put there
+ * A step is rolled back only if the path is still as the step made it. A file that another program has put there
  * since is not touched.
  */
 import { lstatSync, renameSync, rmdirSync, unlinkSync, type Stats } from 'node:fs';
@@ -32,7 +32,7 @@ export interface Step {
   readonly fromAt?: string;
   /** Name of the staged file, in the same directory. */
   temp?: ByteString;
-  /** Temporary name of what was at the path, where the store has no link to it: a roll back must need no space. */
+  /** Temporary name of the former entry, where the store has no link to it: a roll back must need no space. */
   aside?: ByteString | undefined;
   /** Absolute path outside the jail that the entry was renamed from, and goes back to. */
   outside?: string;
@@ -101,7 +101,7 @@ function isUnchanged(stat: Stats, before: State): boolean {
   return before.kind === 'link' ? stat.isSymbolicLink() : before.kind === 'other';
 }
 
-/** Removes what was put aside for a roll back. */
+/** Removes an entry that was put aside for a roll back. */
 export async function dropAside(jail: Jail, step: Step): Promise<void> {
   const { at, aside } = step;
   if (aside === undefined) return;
@@ -110,17 +110,17 @@ export async function dropAside(jail: Jail, step: Step): Promise<void> {
   step.aside = undefined;
 }
 
-/** Restores what was at a path that is missing now, or has what the step put there. False if that is not possible. */
+/** Restores the former entry of a path that is missing now or still as the step made it. False if it cannot. */
 async function restore(entry: JailEntry, store: ImageStore, { before, aside }: Step): Promise<boolean> {
   if (before.kind === 'absent' || before.kind === 'other') return before.kind === 'absent';
   if (aside !== undefined) {
     entry.act((temp) => putBack(entry, temp), aside);
     return true;
   }
-  // What the store does not have was not taken: it is kept before it is replaced.
-  if (before.kind === 'file' && (before.image === undefined || !store.look('images', before.image))) return true;
+  // No image of the former content in the store: the step was not made, because the image is stored first.
+  if (before.kind === 'file' && (before.image === undefined || !store.lstat('images', before.image))) return true;
   if (before.kind === 'directory') {
-    if (before.tree === undefined || store.look('trees', before.tree)) await bringDirectory(entry, store, before);
+    if (before.tree === undefined || store.lstat('trees', before.tree)) await bringDirectory(entry, store, before);
     return true;
   }
   if (before.kind === 'file' && putBackImage(entry, store, before)) return true;
@@ -136,7 +136,7 @@ async function restore(entry: JailEntry, store: ImageStore, { before, aside }: S
 
 /** Renames the before-image to its path; false if it is a copy, or on another device. */
 function putBackImage(entry: JailEntry, store: ImageStore, before: FileState): boolean {
-  const image = store.look('images', before.image!)!;
+  const image = store.lstat('images', before.image!)!;
   // A copy has a time of its own, and may have another owner and mode.
   if (!isDeepStrictEqual(fileState(image), withoutContent(before))) return false;
   try {
@@ -156,7 +156,7 @@ function withoutContent({ kind, mode, uid, gid, size, mtimeMs }: FileState): Fil
 async function takeBackDirectory(entry: JailEntry, store: ImageStore, { after, ino }: Step): Promise<boolean> {
   const { tree, contents } = after as DirectoryState;
   if (tree !== undefined) {
-    if (store.look('trees', tree)) await removeCopy(entry, contents);
+    if (store.lstat('trees', tree)) await removeCopy(entry, contents);
     else if (entry.stat!.ino === ino) entry.act((at) => renameSync(at, store.pathOf('trees', tree)));
     return true;
   }
@@ -194,8 +194,8 @@ async function takeBackMove(jail: Jail, store: ImageStore, entry: JailEntry, ste
   if (entry.stat?.ino !== step.ino) return false;
   entry.act((at) => source.act((from) => renameSync(at, from)));
   if (step.before.kind === 'absent') return true;
-  using place = jail.entry(step.at);
-  return await restore(place, store, step);
+  using target = jail.entry(step.at);
+  return await restore(target, store, step);
 }
 
 function takeBackMode(entry: JailEntry, before: State): boolean {

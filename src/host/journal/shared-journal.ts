@@ -24,16 +24,16 @@ export interface SharedJournal {
   readonly journal: Journal;
   /** Settles after recovery: unfinished write sets of killed processes are rolled back. */
   readonly recovered: Promise<void>;
-  giveUp(): void;
+  release(): void;
 }
 
 const DAY_MS = 86_400_000;
 
-interface Held extends Omit<SharedJournal, 'giveUp'> {
+interface OpenJournal extends Omit<SharedJournal, 'release'> {
   holders: number;
 }
 
-const open = new Map<string, Held>();
+const open = new Map<string, OpenJournal>();
 
 export function stateDirOf({ state_dir }: JournalNeeds, env: NodeJS.ProcessEnv = process.env): string {
   // An empty variable counts as unset: resolved as it is, it would be the current directory.
@@ -50,7 +50,7 @@ export function shareJournal(root: string, needs: JournalNeeds, view?: View): Sh
   open.set(key, shared);
   return {
     ...shared,
-    giveUp() {
+    release() {
       if (--shared.holders > 0) return;
       open.delete(key);
       shared.journal.close();
@@ -58,7 +58,7 @@ export function shareJournal(root: string, needs: JournalNeeds, view?: View): Sh
   };
 }
 
-function openJournal(root: string, options: ConstructorParameters<typeof Journal>[1], view?: View): Held {
+function openJournal(root: string, options: ConstructorParameters<typeof Journal>[1], view?: View): OpenJournal {
   const journal = new Journal(root, options);
   return { journal, recovered: recoverSets(journal, view), holders: 0 };
 }

@@ -29,7 +29,7 @@ import { sumBelow } from '../changes/tree-sum.ts';
 import { changedMeanwhile } from '../jail/pin.ts';
 import { versionOf } from '../changes/jail-version.ts';
 import { HostError } from '../host-error.ts';
-import { lookAtPath } from '../system/file-look.ts';
+import { lstatOf } from '../system/stat-calls.ts';
 import { piecesOf } from '../text/read-pieces.ts';
 
 /** Up to this size a file is read at once. */
@@ -59,7 +59,7 @@ export class ImageStore {
   }
 
   pathOf(kind: 'images' | 'trees' | 'prepared', name: string): string {
-    // A damaged log must not lead out of the store.
+    // A damaged log must not name a path outside the store.
     if (!/^[\w.-]+$/.test(name) || name.startsWith('.')) throw new Error(`bad name in the journal: ${name}`);
     return `${this.directory}/${kind}/${name}`;
   }
@@ -82,7 +82,7 @@ export class ImageStore {
       if (isUnlinkable(error)) return 'unlinkable';
       throw error;
     }
-    if (isSame(lookAtPath(image), entry.stat!)) return true;
+    if (isSame(lstatOf(image), entry.stat!)) return true;
     // The file was replaced after the entry was found.
     unlinkSync(image);
     throw HostError.fromErrno(changedMeanwhile('ESTALE'), entry.path);
@@ -107,7 +107,7 @@ export class ImageStore {
     }
   }
 
-  /** The version of an image; a large one is read as a stream, so that other calls go on. */
+  /** The version of an image; a large one is read as a stream, so that it does not block other calls. */
   async versionOf(name: string): Promise<string> {
     const path = this.pathOf('images', name);
     if (lstatSync(path).size <= SMALL_BYTES) return versionOf(this.read(name));
@@ -130,7 +130,7 @@ export class ImageStore {
     }
   }
 
-  look(kind: 'images' | 'trees', name: string): Stats | undefined {
+  lstat(kind: 'images' | 'trees', name: string): Stats | undefined {
     return lstatSync(this.pathOf(kind, name), { throwIfNoEntry: false });
   }
 
@@ -161,7 +161,7 @@ export class ImageStore {
 
   /** Removes a directory, whatever modes its entries have. */
   async dropTree(name: string): Promise<void> {
-    if (!this.look('trees', name)) return;
+    if (!this.lstat('trees', name)) return;
     using entry = openJail(this.directory).entry(`trees/${name}`);
     await removeMade(entry);
   }

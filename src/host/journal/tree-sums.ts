@@ -8,7 +8,7 @@ import type { Journal } from './journal.ts';
 import type { JournalRecord } from './records.ts';
 import { codeOf } from './store.ts';
 
-/** Until then the reply is sent, which may wait for the disk. */
+/** Delay that lets the reply go out first, which may wait for the disk. */
 const DELAY_MS = 50;
 
 export class TreeSums {
@@ -26,7 +26,7 @@ export class TreeSums {
   /** Sums a directory that record `seq` has moved into the store. */
   later(seq: number, tree: string): void {
     // The rename has set the ctime of the directory.
-    this.#since.set(tree, this.#journal.store.look('trees', tree)?.ctimeMs);
+    this.#since.set(tree, this.#journal.store.lstat('trees', tree)?.ctimeMs);
     setTimeout(() => void this.#sum(seq, tree).catch(() => {}), DELAY_MS).unref();
   }
 
@@ -59,7 +59,7 @@ export class TreeSums {
     const { store, log } = this.#journal;
     const { signal } = this.#stop;
     try {
-      if (signal.aborted || !store.look('trees', tree)) return;
+      if (signal.aborted || !store.lstat('trees', tree)) return;
       const contents = await store.contentsOf(tree, { signal, since: this.#since.get(tree) });
       if (!signal.aborted) log.append({ seq, part: NO_PART, at: Date.now(), changes: [], sums: { [tree]: contents } });
     } catch (error) {

@@ -20,7 +20,7 @@ function setUp(dir: TempDir, journal = shippedCell.journal) {
   const shared = shareJournal(dir.path('ws'), { state_dir: dir.path('state'), journal })!;
   const jail = openJail(dir.path('ws'), { isProtected: (path) => path.endsWith('.env') });
   const changes = new JailChanges(jail, { isSynced: true, journalOf: () => shared.journal });
-  return { changes, journal: shared.journal, [Symbol.dispose]: shared.giveUp };
+  return { changes, journal: shared.journal, [Symbol.dispose]: shared.release };
 }
 
 /** Every path with its content, symlink target, or `/` for a directory. */

@@ -3,14 +3,14 @@
  *
  * Order: check and stage every entry, sync the list of steps (`prepared-file.ts`), make the steps one by one, append the
  * record to the log. An error before the record rolls the set back; after a crash the next start does it (`recover.ts`).
- * A roll back renames what it can, which takes no space; the rest of one that a full disk stopped is made by the next set.
+ * A roll back renames where it can, which takes no space; the next set completes one that a full disk stopped.
  */
 import { isEmptySum } from '../changes/tree-sum.ts';
 import { HostError } from '../host-error.ts';
 import type { Jail } from '../jail/jail.ts';
 import { Turns } from '../search/turns.ts';
 import type { Journal } from './journal.ts';
-import { Lanes } from './concurrency-limit.ts';
+import { ConcurrencyLimit } from './concurrency-limit.ts';
 import { makeStep, stageStep } from './make-step.ts';
 import type { OpenRecord } from './open-record.ts';
 import { PreparedFile } from './prepared-file.ts';
@@ -59,10 +59,10 @@ export async function runSet(entries: readonly SetEntry[], scope: SetScope): Pro
       if (step) await makeStep(step, plan);
     }
     if (isSynced) await syncDirectories(prepared.steps, jail);
-    const noted = prepared.steps.map((step) => ({ ...step }));
-    tooLarge = forgetLarge(noted, journal);
-    await finish(noted, scope);
-    steps = noted;
+    const recorded = prepared.steps.map((step) => ({ ...step }));
+    tooLarge = forgetLarge(recorded, journal);
+    await finish(recorded, scope);
+    steps = recorded;
   } catch (error) {
     const { left, isFull } = await rollBack(prepared, scope);
     if (isFull) journal.unfinished.add(async () => !(await rollBack(prepared, scope)).isFull);
@@ -70,7 +70,7 @@ export async function runSet(entries: readonly SetEntry[], scope: SetScope): Pro
     throw isErrno(error) ? HostError.fromErrno(error, entries[0]?.path ?? '') : error;
   }
   prepared.remove();
-  // What cannot be removed now is swept like any temporary file of a process.
+  // Leftovers that cannot be removed now are swept like any temporary file of a process.
   for (const step of prepared.steps) await dropAside(jail, step).catch(() => {});
   for (const image of tooLarge) journal.store.drop(image);
   const isKept = journal.limits.maxRecords > 0 && (steps.length > 0 || scope.isExact);
@@ -112,7 +112,7 @@ async function planAll(
 ): Promise<Todo[]> {
   const todo: Todo[] = [];
   const touched = new Touched();
-  const staging = new Lanes(LANES);
+  const staging = new ConcurrencyLimit(LANES);
   try {
     for (const entry of entries) {
       if (turns.isOver) await turns.next();
@@ -185,11 +185,11 @@ function foldersOf(path: string): string[] {
 async function finish(steps: readonly Step[], { journal, record, isSynced, isExact }: SetScope): Promise<void> {
   // An undo gets a record even if it changes nothing, so that its records are marked as undone.
   if (journal.limits.maxRecords === 0 || (steps.length === 0 && !isExact)) return;
-  const noted = record.note(steps.map(toChange));
+  const recorded = record.note(steps.map(toChange));
   try {
     if (isSynced) await journal.log.sync();
   } catch (error) {
-    noted.cancel();
+    recorded.cancel();
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
+import { rounds } from '#testing/basics';
 import { kernelsOn, newMemory } from './index.ts';
 
 const memory = newMemory(4);
@@ -35,7 +36,7 @@ test('find is indexOf, whatever the probes', () => {
       const found = kernels.find(at, text.length, NEEDLE, needle.length, ...probes);
       expect(found).toBe(text.indexOf(Buffer.from(needle)));
     }),
-    { numRuns: 2000 },
+    { numRuns: rounds(500, 2000, 20_000) },
   );
 });
 
@@ -49,11 +50,11 @@ test('findFolded is indexOf on text whose ASCII letters are in lower case', () =
       const found = kernels.findFolded(at, text.length, NEEDLE, needle.length, ...probes);
       expect(found).toBe(fold(text).indexOf(needle));
     }),
-    { numRuns: 2000 },
+    { numRuns: rounds(500, 2000, 20_000) },
   );
 });
 
-test('findRun finds the first place where characters of the kinds stand in a row', () => {
+test('findRun finds the first place where characters of the kinds follow each other', () => {
   const kinds = ['a', 'ab', 'aA', 'abkz', '[{@`', 'zZ', '\n\0'].map((kind) => Buffer.from(kind));
   const offsets = NEEDLE + 512;
   fc.assert(
@@ -75,7 +76,7 @@ test('findRun finds the first place where characters of the kinds stand in a row
         expect(found).toBe(starts.find(isThere) ?? -1);
       },
     ),
-    { numRuns: 2000 },
+    { numRuns: rounds(500, 2000, 20_000) },
   );
 });
 
@@ -87,7 +88,7 @@ test('newlines are counted and found from both ends', () => {
       expect(kernels.nextNewline(at, text.length)).toBe(text.indexOf(10));
       expect(kernels.lastNewline(at, text.length)).toBe(text.lastIndexOf(10));
     }),
-    { numRuns: 1000 },
+    { numRuns: rounds(250, 1000, 10_000) },
   );
 });
 
@@ -97,7 +98,7 @@ test('a NUL is seen wherever it is, and only in the text', () => {
       const text = place(raw, at);
       expect(kernels.hasNul(at, text.length) !== 0).toBe(text.includes(0));
     }),
-    { numRuns: 1000 },
+    { numRuns: rounds(250, 1000, 10_000) },
   );
 });
 
@@ -111,7 +112,7 @@ test('the characters that ASCII letters stand for in another case are seen', () 
       const strangers = strange.some((stranger) => text.includes(stranger));
       expect(kernels.hasCaseStrangers(at, text.length) !== 0).toBe(strangers);
     }),
-    { numRuns: 1000 },
+    { numRuns: rounds(250, 1000, 10_000) },
   );
 });
 
@@ -126,7 +127,7 @@ test('text is escaped as JSON.stringify does, wherever it stands', () => {
       expect(buffer.toString('latin1', to, to + length)).toBe(JSON.stringify(text.toString()).slice(1, -1));
       expect(buffer.subarray(to + length + 16, to + most + 64).every((other) => other === 34)).toBe(true);
     }),
-    { numRuns: 2000 },
+    { numRuns: rounds(500, 2000, 20_000) },
   );
 });
 
@@ -145,11 +146,11 @@ test('a text has all the bits of what it holds, in any case', () => {
       expect(missing).toEqual([]);
       expect(rowsOf(wanted, size).length > 0).toBe(part.length >= 3);
     }),
-    { numRuns: 1000 },
+    { numRuns: rounds(250, 1000, 10_000) },
   );
 });
 
-test('the columns that have all rows are found, whatever stood in them before', () => {
+test('the columns that have all rows are found, whatever they held before', () => {
   const [signature, rows, set, blocks, bits, blockBytes] = [1024, 2048, 3072, 4096, 64, 1024];
   const columns = fc.array(fc.array(fc.nat(bits - 1), { maxLength: 12 }), { minLength: 256, maxLength: 256 });
   const write = (rowsSet: number[][]) => {
@@ -170,7 +171,7 @@ test('the columns that have all rows are found, whatever stood in them before', 
       const expected = now.flatMap((some, i) => (i === 0 || asked.every((row) => some.includes(row)) ? [i] : []));
       expect(rowsOf(set, 32)).toEqual(expected);
     }),
-    { numRuns: 100 },
+    { numRuns: rounds(30, 100, 1000) },
   );
 });
 

@@ -29,7 +29,7 @@ export interface LayerMeta {
 }
 
 /** The paths of one change in the store. */
-export interface LayerPlace {
+export interface LayerPaths {
   readonly name: string;
   readonly directory: string;
   readonly upper: string;
@@ -41,7 +41,7 @@ export interface LayerPlace {
   readonly moved: string;
   /** Exists while a commit waits for approval. */
   readonly waiting: string;
-  /** What commands did beside files. */
+  /** Activity of commands beside files. */
   readonly activity: string;
   readonly git: string;
   readonly began: string;
@@ -63,7 +63,7 @@ export class LayerStore {
     this.workspace = workspace;
   }
 
-  placeOf(name: string): LayerPlace {
+  pathsOf(name: string): LayerPaths {
     const directory = join(this.directory, name);
     const at = (part: string) => join(directory, part);
     return {
@@ -86,14 +86,14 @@ export class LayerStore {
   }
 
   has(name: string): boolean {
-    return NAME.test(name) && statSync(this.placeOf(name).directory, { throwIfNoEntry: false }) !== undefined;
+    return NAME.test(name) && statSync(this.pathsOf(name).directory, { throwIfNoEntry: false }) !== undefined;
   }
 
   /** Makes the directories of a change. Throws `malformed` if the name is taken. */
-  make(given: string | undefined, meta: Omit<LayerMeta, 'beganAtMs'>): LayerPlace {
+  make(given: string | undefined, meta: Omit<LayerMeta, 'beganAtMs'>): LayerPaths {
     mkdirSync(this.directory, { recursive: true, mode: 0o700 });
     writeFileSync(join(this.directory, '.workspace'), `${this.workspace}\n`, { mode: 0o600 });
-    const made = this.placeOf(`.new-${randomBytes(8).toString('hex')}`);
+    const made = this.pathsOf(`.new-${randomBytes(8).toString('hex')}`);
     try {
       this.#fill(made, meta);
     } catch (error) {
@@ -103,7 +103,7 @@ export class LayerStore {
     return this.#put(made, given);
   }
 
-  #fill(made: LayerPlace, meta: Omit<LayerMeta, 'beganAtMs'>): void {
+  #fill(made: LayerPaths, meta: Omit<LayerMeta, 'beganAtMs'>): void {
     for (const path of [made.directory, made.upper, made.work, made.pins]) mkdirSync(path, { mode: 0o700 });
     // The root of the view has the attributes of the upper directory.
     chmodSync(made.upper, statSync(this.workspace).mode & 0o7777);
@@ -116,12 +116,12 @@ export class LayerStore {
     writeFileSync(made.began, '');
   }
 
-  #put(made: LayerPlace, given: string | undefined): LayerPlace {
+  #put(made: LayerPaths, given: string | undefined): LayerPaths {
     for (;;) {
-      const place = this.placeOf(given ?? `c-${randomBytes(3).toString('hex').slice(0, 4)}`);
+      const paths = this.pathsOf(given ?? `c-${randomBytes(3).toString('hex').slice(0, 4)}`);
       try {
-        renameSync(made.directory, place.directory);
-        return place;
+        renameSync(made.directory, paths.directory);
+        return paths;
       } catch (error) {
         const isTaken = isCode(error, 'ENOTEMPTY') || isCode(error, 'EEXIST');
         if (isTaken && given === undefined) continue;
@@ -141,27 +141,27 @@ export class LayerStore {
     }
   }
 
-  metaOf({ directory }: LayerPlace): LayerMeta {
+  metaOf({ directory }: LayerPaths): LayerMeta {
     return JSON.parse(readFileSync(join(directory, 'meta.json'), 'utf8')) as LayerMeta;
   }
 
-  beganAtCtimeNs({ began }: LayerPlace): bigint {
+  beganAtCtimeNs({ began }: LayerPaths): bigint {
     return lstatSync(began, { bigint: true }).ctimeNs;
   }
 
-  lastUsedMs({ lock }: LayerPlace): number {
+  lastUsedMs({ lock }: LayerPaths): number {
     return statSync(lock).mtimeMs;
   }
 
-  touch({ lock }: LayerPlace): void {
+  touch({ lock }: LayerPaths): void {
     const now = Date.now() / 1000;
     utimesSync(lock, now, now);
   }
 
-  /** Removes a change: out of sight at once, and from the disk soon; the next removal sweeps what a killed process left. */
-  remove(place: LayerPlace): void {
+  /** Removes a change: out of sight at once, from the disk soon; the next removal sweeps leftovers of a killed process. */
+  remove(paths: LayerPaths): void {
     try {
-      renameSync(place.directory, join(this.directory, nameWhenRemoved(randomBytes(8).toString('hex'))));
+      renameSync(paths.directory, join(this.directory, nameWhenRemoved(randomBytes(8).toString('hex'))));
     } catch (error) {
       if (isCode(error, 'ENOENT')) return;
       throw error;

@@ -5,12 +5,12 @@
  * process reads it through a descriptor of its root.
  */
 
-/** What diff and commit need to know of one open change. */
+/** Facts of one open change for diff and commit. */
 export interface Layer {
   readonly name: string;
   /** Canonical path of the live workspace. */
   readonly workspace: string;
-  /** What the change wrote: a plain directory. */
+  /** Files that the change wrote: a plain directory. */
   readonly upper: string;
   /** Files as they were before others changed them in the workspace: hard links, and whiteouts for new files. */
   readonly pins: string;
@@ -47,10 +47,10 @@ export interface LayerParts {
 export interface MountedLayer {
   readonly view: View;
   /** `overlay-user` in a user namespace, where the kernel cannot rename directories of the workspace. */
-  readonly rung: 'overlay' | 'overlay-user';
+  readonly mount: 'overlay' | 'overlay-user';
   /** Descriptors of the user namespace and the mount namespace. */
   readonly namespaces: readonly [user: number, mounts: number];
-  /** Makes the layer show what has changed below it. Files that are held open keep their content. */
+  /** Makes the layer show changes of the workspace below it. Files that are held open keep their content. */
   refresh(): Promise<void>;
   close(): void;
 }

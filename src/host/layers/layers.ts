@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { nearestName } from '#contract';
 import type { ChangeScope } from '../changes/jail-changes.ts';
 import { stateDirOf } from '../journal/shared-journal.ts';
-import { isCode, LayerStore, type LayerMeta, type LayerPlace } from './layer-store.ts';
+import { isCode, LayerStore, type LayerMeta, type LayerPaths } from './layer-store.ts';
 import { LayerError, type MountLayer } from './layer.ts';
 import { changedSince, sizeOfLayer, type LayerSize } from './measure-layer.ts';
 import { OpenLayer } from './open-layer.ts';
@@ -71,9 +71,9 @@ export class Layers {
     name,
     ...meta
   }: Omit<LayerMeta, 'beganAtMs'> & { name?: string | undefined }): Promise<
-    Pick<OpenLayer, 'name'> & { rung: 'overlay' | 'overlay-user'; beganAtMs: number }
+    Pick<OpenLayer, 'name'> & { mount: 'overlay' | 'overlay-user'; beganAtMs: number }
   > {
-    this.#refusePlace();
+    this.#refuseStateInWorkspace();
     const count = this.store.names().length;
     if (count >= this.limits.maxOpen) {
       throw new LayerError(
@@ -84,9 +84,9 @@ export class Layers {
     const layer = this.#known(this.#make(name, meta));
     try {
       const lease = await layer.enter();
-      const { rung } = layer.mounted;
+      const { mount } = layer.mounted;
       lease[Symbol.dispose]();
-      return { name: layer.name, rung, beganAtMs: layer.meta.beganAtMs };
+      return { name: layer.name, mount, beganAtMs: layer.meta.beganAtMs };
     } catch (error) {
       await this.#remove(layer);
       throw error;
@@ -98,9 +98,11 @@ export class Layers {
       return this.store.make(name, meta).name;
     } catch (error) {
       if (error instanceof LayerError || !(error instanceof Error && 'errno' in error)) throw error;
-      throw new LayerError('system', `the change cannot be stored: ${error.message}; state_dir names another place`, {
-        cause: error,
-      });
+      throw new LayerError(
+        'system',
+        `the change cannot be stored: ${error.message}; set state_dir to a writable directory with space`,
+        { cause: error },
+      );
     }
   }
 
@@ -140,35 +142,35 @@ export class Layers {
   }
 
   async list(signal?: AbortSignal): Promise<ListedLayer[]> {
-    const places = this.store.names().map((name) => this.store.placeOf(name));
-    const begins = places.flatMap((place) => unlessGone(() => this.store.beganAtCtimeNs(place)) ?? []);
+    const known = this.store.names().map((name) => this.store.pathsOf(name));
+    const begins = known.flatMap((paths) => unlessGone(() => this.store.beganAtCtimeNs(paths)) ?? []);
     if (begins.length === 0) return [];
     const oldest = begins.reduce((a, b) => (a < b ? a : b));
     const changed = await changedSince(this.workspace, oldest);
     signal?.throwIfAborted();
-    const locks = heldLocks();
-    const listed = await Promise.all(places.map((place) => this.#listed(place, { changed, locks })));
+    const locks = lockedInodes();
+    const listed = await Promise.all(known.map((paths) => this.#listed(paths, { changed, locks })));
     return listed.filter((one) => one !== undefined);
   }
 
   /** Undefined for one that has ended meanwhile. */
   async #listed(
-    place: LayerPlace,
+    paths: LayerPaths,
     { changed, locks }: { changed: Map<string, bigint> | undefined; locks: ReadonlySet<number> },
   ): Promise<ListedLayer | undefined> {
-    const layer = this.#layers.get(place.name);
-    const size = layer ? await layer.size({ isExact: true }) : await sizeOfLayer(place.upper);
+    const layer = this.#layers.get(paths.name);
+    const size = layer ? await layer.size({ isExact: true }) : await sizeOfLayer(paths.upper);
     return unlessGone(() => {
-      const lastUsedMs = this.store.lastUsedMs(place);
-      const began = this.store.beganAtCtimeNs(place);
-      const moved = changed && [...changed].filter(([path, ctime]) => ctime >= began && !isPinned(place.pins, path));
+      const lastUsedMs = this.store.lastUsedMs(paths);
+      const began = this.store.beganAtCtimeNs(paths);
+      const moved = changed && [...changed].filter(([path, ctime]) => ctime >= began && !isPinned(paths.pins, path));
       return {
-        ...this.store.metaOf(place),
+        ...this.store.metaOf(paths),
         ...size,
-        ...{ name: place.name, lastUsedMs, commands: layer?.commandCount ?? 0 },
+        ...{ name: paths.name, lastUsedMs, commands: layer?.commandCount ?? 0 },
         movedUnderneath: moved?.length ?? null,
-        isOpen: layer?.isMounted === true || locks.has(statSync(place.lock).ino),
-        isWaiting: existsSync(place.waiting),
+        isOpen: layer?.isMounted === true || locks.has(statSync(paths.lock).ino),
+        isWaiting: existsSync(paths.waiting),
         isStale: Date.now() - lastUsedMs > this.limits.idleMs,
         isOverLimit: size.bytes > this.limits.maxBytes,
       };
@@ -192,7 +194,7 @@ export class Layers {
   async #remove(layer: OpenLayer): Promise<void> {
     this.#layers.delete(layer.name);
     await layer.release({ isRemoved: true });
-    this.store.remove(layer.place);
+    this.store.remove(layer.paths);
   }
 
   /** Removes a change that was committed; the caller has it alone. */
@@ -208,19 +210,19 @@ export class Layers {
   }
 
   #known(name: string): OpenLayer {
-    const layer = this.#layers.get(name) ?? new OpenLayer(this.store, this.store.placeOf(name), this.#mount);
+    const layer = this.#layers.get(name) ?? new OpenLayer(this.store, this.store.pathsOf(name), this.#mount);
     this.#layers.set(name, layer);
     return layer;
   }
 
-  #refusePlace(): void {
+  #refuseStateInWorkspace(): void {
     const isBelow = `${canonical(this.store.directory)}/`.startsWith(
       this.workspace === '/' ? '/' : `${this.workspace}/`,
     );
     if (!isBelow) return;
     throw new LayerError(
       'unavailable',
-      `changes need a place outside the workspace ${this.workspace}, and state_dir is ${this.store.directory}: choose a project directory as workspace, or another state_dir`,
+      `changes need a state_dir outside the workspace ${this.workspace}, but it is ${this.store.directory}: choose a project directory as workspace, or another state_dir`,
     );
   }
 }
@@ -246,7 +248,7 @@ function unlessGone<T>(read: () => T): T | undefined {
 }
 
 /** Inodes of locked files, as far as the kernel shows them to this process. */
-function heldLocks(): Set<number> {
+function lockedInodes(): Set<number> {
   try {
     const lines = readFileSync('/proc/locks', 'utf8').split('\n');
     return new Set(

@@ -7,14 +7,14 @@ import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 
 import { DESCRIPTORS } from '../jail/own-descriptors.ts';
 import { LayerActivity } from './activity.ts';
-import type { LayerMeta, LayerPlace, LayerStore } from './layer-store.ts';
+import type { LayerMeta, LayerPaths, LayerStore } from './layer-store.ts';
 import { LayerError, type Layer, type MountedLayer, type MountLayer } from './layer.ts';
 import { sizeOfLayer, type LayerSize } from './measure-layer.ts';
 
 /** Another server can take the change after this time without a call or a command. */
 const RELEASE_MS = 30_000;
 
-/** What other programs changed in the workspace shows after this time at the latest. */
+/** Changes of other programs in the workspace show after this time at the latest. */
 const STALE_MS = 1000;
 
 /** The size is counted again when this many times the time that it took has passed. */
@@ -26,7 +26,7 @@ interface Command {
   end(): Promise<unknown>;
 }
 
-/** What a worker keeps for calls in the change. */
+/** State that a worker keeps for calls in the change. */
 interface Kept {
   readonly context: unknown;
   close(): Promise<unknown>;
@@ -44,7 +44,7 @@ interface Mounted {
 export const mountedLayers = new Map<string, OpenLayer>();
 
 export class OpenLayer implements Layer {
-  readonly place: LayerPlace;
+  readonly paths: LayerPaths;
   readonly meta: LayerMeta;
   readonly workspace: string;
   readonly beganAtCtimeNs: bigint;
@@ -65,27 +65,27 @@ export class OpenLayer implements Layer {
   #measureAgainAt = 0;
   #isRemoved = false;
 
-  constructor(store: LayerStore, place: LayerPlace, mount: MountLayer) {
+  constructor(store: LayerStore, paths: LayerPaths, mount: MountLayer) {
     this.#store = store;
-    this.place = place;
+    this.paths = paths;
     this.workspace = store.workspace;
     this.#mount = mount;
-    this.meta = store.metaOf(place);
-    this.activity = new LayerActivity(place.activity);
-    this.beganAtCtimeNs = store.beganAtCtimeNs(place);
-    if (existsSync(place.git)) this.gitAtBegin = place.git;
+    this.meta = store.metaOf(paths);
+    this.activity = new LayerActivity(paths.activity);
+    this.beganAtCtimeNs = store.beganAtCtimeNs(paths);
+    if (existsSync(paths.git)) this.gitAtBegin = paths.git;
   }
 
   get name(): string {
-    return this.place.name;
+    return this.paths.name;
   }
 
   get upper(): string {
-    return this.place.upper;
+    return this.paths.upper;
   }
 
   get pins(): string {
-    return this.place.pins;
+    return this.paths.pins;
   }
 
   /** Valid while it is entered. */
@@ -114,7 +114,7 @@ export class OpenLayer implements Layer {
     try {
       const mounted = await this.#open();
       await this.#refreshIfMoved(mounted);
-      this.#store.touch(this.place);
+      this.#store.touch(this.paths);
     } catch (error) {
       this.#leave();
       throw error;
@@ -186,7 +186,7 @@ export class OpenLayer implements Layer {
     }
   }
 
-  /** Shows what others put into the pins, if commands or calls use it now. */
+  /** Shows new pins of others, if commands or calls use the layer now. */
   async refreshIfUsed(): Promise<void> {
     if (this.#mounted && (this.#users > 0 || this.#commands.size > 0)) await this.#refreshIfMoved(this.#mounted);
   }
@@ -205,7 +205,7 @@ export class OpenLayer implements Layer {
     return this.#size;
   }
 
-  /** Ends commands and closes what workers keep, then gives mount and lock back. */
+  /** Ends commands and closes the state of workers, then releases mount and lock. */
   async release({ isRemoved = false } = {}): Promise<void> {
     clearTimeout(this.#timer);
     this.#isRemoved ||= isRemoved;
@@ -215,7 +215,7 @@ export class OpenLayer implements Layer {
     this.#mounting = undefined;
     if (!mounted) return;
     for (const making of mounted.kept.values()) await making.then((kept) => kept.close()).catch(() => {});
-    if (mountedLayers.get(this.place.directory) === this) mountedLayers.delete(this.place.directory);
+    if (mountedLayers.get(this.paths.directory) === this) mountedLayers.delete(this.paths.directory);
     mounted.layer.close();
     closeSync(mounted.lock);
   }
@@ -242,13 +242,13 @@ export class OpenLayer implements Layer {
   }
 
   async #mountNow(): Promise<Mounted> {
-    const { upper, work, pins, whiteout, moved } = this.place;
-    const lock = openSync(this.place.lock, 'r+');
+    const { upper, work, pins, whiteout, moved } = this.paths;
+    const lock = openSync(this.paths.lock, 'r+');
     try {
       const movedBytes = statSync(moved).size;
       const layer = await this.#mount({ workspace: this.workspace, upper, work, pins, whiteout, lock });
       this.#mounted = { layer, lock, kept: new Map(), movedBytes, refreshedAt: performance.now() };
-      mountedLayers.set(this.place.directory, this);
+      mountedLayers.set(this.paths.directory, this);
       return this.#mounted;
     } catch (error) {
       closeSync(lock);
@@ -257,7 +257,7 @@ export class OpenLayer implements Layer {
   }
 
   async #refreshIfMoved(mounted: Mounted): Promise<void> {
-    const movedBytes = statSync(this.place.moved).size;
+    const movedBytes = statSync(this.paths.moved).size;
     if (movedBytes === mounted.movedBytes && performance.now() - mounted.refreshedAt < STALE_MS) return;
     mounted.refreshedAt = performance.now();
     await mounted.layer.refresh();

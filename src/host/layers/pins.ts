@@ -22,7 +22,7 @@ import {
 import { join } from 'node:path';
 
 import { isUnlinkable } from '../journal/store.ts';
-import { isCode, layerStoreOf, LayerStore, type LayerPlace } from './layer-store.ts';
+import { isCode, layerStoreOf, LayerStore, type LayerPaths } from './layer-store.ts';
 import { mountedLayers } from './open-layer.ts';
 import { hideName } from './whiteout.ts';
 
@@ -41,13 +41,13 @@ export function pinsOf(workspace: string, { stateDir, except }: { stateDir: stri
     if (inside.length === 0) return;
     for (const name of store.names()) {
       if (name === except) continue;
-      const place = store.placeOf(name);
+      const paths = store.pathsOf(name);
       let count = 0;
       const known = new Set<string>();
-      for (const path of inside) count += pin(place, workspace, path.split('/'), known);
+      for (const path of inside) count += pin(paths, workspace, path.split('/'), known);
       if (count === 0) continue;
-      appendFileSync(place.moved, '.');
-      await mountedLayers.get(place.directory)?.refreshIfUsed();
+      appendFileSync(paths.moved, '.');
+      await mountedLayers.get(paths.directory)?.refreshIfUsed();
     }
   };
 }
@@ -55,26 +55,26 @@ export function pinsOf(workspace: string, { stateDir, except }: { stateDir: stri
 /** A file or symlink of the workspace before a commit. */
 export interface Before {
   readonly path: string;
-  /** Of a file. */
+  /** Size of a file. */
   readonly size?: number;
   readonly mtimeMs?: number;
   /** Target of a symlink, as latin1: one char for each byte. */
   readonly to?: string;
 }
 
-/** Pins what a commit that was rolled back restored, for its own change: the ctime is that of the roll back. */
-export function pinRestored(place: LayerPlace, workspace: string, restored: readonly Before[]): void {
+/** Pins files that a rolled back commit restored, for its own change: the ctime is that of the roll back. */
+export function pinRestored(paths: LayerPaths, workspace: string, restored: readonly Before[]): void {
   const known = new Set<string>();
   let count = 0;
   for (const before of restored) {
-    if (isAgain(join(workspace, before.path), before)) count += pin(place, workspace, before.path.split('/'), known);
+    if (isAgain(join(workspace, before.path), before)) count += pin(paths, workspace, before.path.split('/'), known);
   }
-  if (count > 0) appendFileSync(place.moved, '.');
+  if (count > 0) appendFileSync(paths.moved, '.');
 }
 
 /** False if the file is not restored, or another program has changed it since: that stays a conflict. */
 function isAgain(path: string, { size, mtimeMs = NaN, to }: Before): boolean {
-  const found = look(path);
+  const found = lstatIfThere(path);
   if (to !== undefined) return found?.isSymbolicLink() === true && readlinkSync(path, 'latin1') === to;
   return found?.isFile() === true && found.size === size && Math.abs(found.mtimeMs - mtimeMs) < COPIED_MS;
 }
@@ -86,7 +86,7 @@ const COPIED_MS = 0.002;
 export function isPinned(pins: string, path: string): boolean {
   const names = path.split('/');
   for (let depth = 1; depth <= names.length; depth++) {
-    const found = look(join(pins, ...names.slice(0, depth)));
+    const found = lstatIfThere(join(pins, ...names.slice(0, depth)));
     if (!found) return false;
     if (!found.isDirectory()) return true;
   }
@@ -94,37 +94,37 @@ export function isPinned(pins: string, path: string): boolean {
 }
 
 /**
- * Pins a path, and what is below; returns the number of entries made. `known` are the directories that both sides have:
+ * Pins a path and all below; returns the number of entries made. `known` are the directories that both sides have:
  * the paths of a commit share most of theirs.
  */
-function pin(place: LayerPlace, workspace: string, names: readonly string[], known: Set<string>): number {
+function pin(paths: LayerPaths, workspace: string, names: readonly string[], known: Set<string>): number {
   let count = 0;
   for (let depth = 1; depth <= names.length; depth++) {
     const path = names.slice(0, depth).join('/');
     if (depth < names.length && known.has(path)) continue;
-    const pinned = look(join(place.pins, path));
+    const pinned = lstatIfThere(join(paths.pins, path));
     if (pinned && !pinned.isDirectory()) return count;
-    const found = look(join(workspace, path));
+    const found = lstatIfThere(join(workspace, path));
     if (!found) {
       if (pinned && depth < names.length) continue;
-      return pinned ? count : count + hide(place, path);
+      return pinned ? count : count + hide(paths, path);
     }
-    if (depth === names.length) return count + keep(place, workspace, path, found);
+    if (depth === names.length) return count + pinEntry(paths, workspace, path, found);
     if (!found.isDirectory()) return count;
-    if (!pinned) count += makeDirectory(place, path, found);
+    if (!pinned) count += makeDirectory(paths, path, found);
     known.add(path);
   }
   return count;
 }
 
-function keep(place: LayerPlace, workspace: string, path: string, found: Stats): number {
-  const [from, to] = [join(workspace, path), join(place.pins, path)];
-  if (look(to) && !found.isDirectory()) return 0;
+function pinEntry(paths: LayerPaths, workspace: string, path: string, found: Stats): number {
+  const [from, to] = [join(workspace, path), join(paths.pins, path)];
+  if (lstatIfThere(to) && !found.isDirectory()) return 0;
   if (found.isDirectory()) {
-    let count = look(to) ? 0 : makeDirectory(place, path, found);
+    let count = lstatIfThere(to) ? 0 : makeDirectory(paths, path, found);
     for (const name of readdirSync(from)) {
-      const inner = look(join(from, name));
-      if (inner) count += keep(place, workspace, join(path, name), inner);
+      const inner = lstatIfThere(join(from, name));
+      if (inner) count += pinEntry(paths, workspace, join(path, name), inner);
     }
     return count;
   }
@@ -145,7 +145,7 @@ function linkOrCopy(from: string, to: string, found: Stats): void {
 }
 
 /** The view shows the attributes of the topmost directory, so it gets those of the workspace's. */
-function makeDirectory({ pins }: LayerPlace, path: string, found: Stats): number {
+function makeDirectory({ pins }: LayerPaths, path: string, found: Stats): number {
   const to = join(pins, path);
   mkdirSync(to);
   takeOver(to, found);
@@ -163,11 +163,11 @@ function takeOver(to: string, { uid, gid, mode, atimeMs, mtimeMs }: Stats): void
 }
 
 /** A link to the whiteout hides a name that does not exist yet. */
-function hide({ pins, whiteout }: LayerPlace, path: string): number {
+function hide({ pins, whiteout }: LayerPaths, path: string): number {
   hideName(whiteout, join(pins, path));
   return 1;
 }
 
-function look(path: string): Stats | undefined {
+function lstatIfThere(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
 }

@@ -9,19 +9,19 @@ export interface InView {
   readonly journalDir?: string;
 }
 
-export function inViewOf({ mounted, place }: OpenLayer): Required<InView> {
-  return { view: mounted.view, journalDir: place.directory };
+export function inViewOf({ mounted, paths }: OpenLayer): Required<InView> {
+  return { view: mounted.view, journalDir: paths.directory };
 }
 
 /** The directory that a worker works in, and where changes over it are stored. */
-export interface ChangedPlace {
+export interface LayerTarget {
   readonly workspace: string;
   readonly cell: { readonly state_dir?: string | null };
 }
 
 /** `context` is the worker's own; the one in the change is made for the first call and closed with the mount. */
 export async function withinLayer<Context extends object>(
-  { workspace, cell, change }: ChangedPlace & { change: string },
+  { workspace, cell, change }: LayerTarget & { change: string },
   context: Context,
   open: (layer: OpenLayer) => Promise<{ context: Context; close(): Promise<unknown> }>,
 ): Promise<{ context: Context } & Disposable> {

@@ -102,6 +102,9 @@ export class Execution<Running extends Process = Process> {
     if (signal?.aborted) kill();
     try {
       const [end] = await Promise.all([this.process.done, this.#collect(readers)]);
+      for (const stream of ['stdout', 'stderr'] as const) {
+        if (end.printed) this.#kept[stream].replace(end.printed[stream]);
+      }
       return this.#result(end);
     } finally {
       this.#lift();

@@ -30,6 +30,15 @@ export class KeptOutput {
     this.#length += wanted;
   }
 
+  /** Keeps these bytes instead. */
+  replace(bytes: Uint8Array): void {
+    this.#block = Buffer.alloc(0);
+    this.#length = 0;
+    this.droppedBytes = 0;
+    this.add(bytes);
+    this.trim();
+  }
+
   get isTruncated(): boolean {
     return this.droppedBytes > 0;
   }

@@ -41,7 +41,7 @@ describe('live.ring: a ring', () => {
             expect(read.next).toBe(Math.min(all.length, read.from + max));
             expect([...bytesOf(read)]).toEqual(all.slice(read.from, read.next));
             expect(streamsOf(read)).toBe(written(history).slice(read.from, read.next));
-            expect(ring.heldBytes).toBeLessThanOrEqual(capacity);
+            expect(ring.bufferedBytes).toBeLessThanOrEqual(capacity);
           }
         },
       ),
@@ -77,13 +77,13 @@ describe('live.ring: a ring', () => {
   test('live.ring: takes memory as it is needed, and gives back what it did not need', () => {
     const ring = new OutputRing(1 << 20);
     ring.add('stdout', Buffer.alloc(10));
-    expect(ring.heldBytes).toBe(4096);
+    expect(ring.bufferedBytes).toBe(4096);
     ring.add('stdout', Buffer.alloc(5000));
     ring.finish();
-    expect(ring.heldBytes).toBe(5010);
+    expect(ring.bufferedBytes).toBe(5010);
   });
 
-  test('live.ring: reports each change to those who listen, and the end', async () => {
+  test('live.ring: reports each change to its listeners, and the end', async () => {
     const ring = new OutputRing(100);
     let count = 0;
     const stop = ring.onChange(() => count++);

@@ -7,7 +7,7 @@
 import type { OutputStream } from './process.ts';
 
 const FIRST_BLOCK_BYTES = 4096;
-/** Two programs that write single bytes in turn would need more memory for the marks than for the bytes. */
+/** Two programs writing single bytes in turn would need more memory for the marks than for the bytes. */
 const MAX_MARKS = 16_384;
 
 /** From this offset on, bytes belong to this stream. */
@@ -64,7 +64,7 @@ export class OutputRing {
   }
 
   /** Bytes of memory in use. */
-  get heldBytes(): number {
+  get bufferedBytes(): number {
     return this.#block.length;
   }
 
@@ -89,9 +89,9 @@ export class OutputRing {
   /** Marks the end of the output, and frees unused memory. */
   finish(): void {
     if (this.#isFinished) return;
-    const held = Buffer.allocUnsafeSlow(this.#end - this.#start);
-    this.#copy(this.#start, this.#end, held);
-    this.#block = held;
+    const block = Buffer.allocUnsafeSlow(this.#end - this.#start);
+    this.#copy(this.#start, this.#end, block);
+    this.#block = block;
     this.#base = this.#start;
     this.#isFinished = true;
     this.#report();

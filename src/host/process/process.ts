@@ -28,7 +28,9 @@ export interface ProcessEnd {
   readonly durationMs: number;
   /** Whether it hit its timeout; set only where the remote side enforces the timeout. */
   readonly timedOut?: boolean;
-  /** Number of bytes dropped on the remote side because they exceeded the cap. */
+  /** The first output of each stream as the remote side reports it, instead of the pieces of `output`. */
+  readonly printed?: Readonly<Record<OutputStream, Uint8Array>>;
+  /** Whether the remote side dropped bytes because they exceeded its cap. */
   readonly dropped?: Readonly<Record<OutputStream, boolean>>;
 }
 

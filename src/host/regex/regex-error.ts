@@ -5,7 +5,7 @@
  * position, counted in characters.
  */
 
-/** Longer patterns are clipped in messages. */
+/** Length at which messages clip a pattern. */
 const SHOWN_CHARS = 80;
 
 export class RegexError extends Error {
@@ -23,10 +23,10 @@ export class RegexError extends Error {
 /** A replacement that refers to a group that the pattern does not have. */
 export class ReplacementError extends Error {
   override readonly name = 'ReplacementError';
-  /** As written, with its dollar sign. */
+  /** Text of the reference, with its dollar sign. */
   readonly reference: string;
   readonly pattern: string;
-  /** What to write instead. */
+  /** Text to write instead. */
   readonly hint: string;
 
   constructor(reference: string, pattern: string, hint: string) {
@@ -64,20 +64,20 @@ export function readRustError(text: string, flags: string): string {
   if (noteIndex < 0 && !range) return reason;
 
   const isNumbered = lines[1]!.startsWith('~');
-  if (range) return `${reason} ${place(Number(range[1]), Number(range[2]), isNumbered, flags)}`;
+  if (range) return `${reason} ${positionText(Number(range[1]), Number(range[2]), isNumbered, flags)}`;
 
   // With two positions, as for a duplicate name, the last is the wrong one.
   const note = lines[noteIndex]!;
   const caret = note.match(/\^+$/)!.index!;
   const margin = isNumbered ? lines[noteIndex - 1]!.indexOf(': ') + 2 : MARGIN;
   const line = isNumbered ? Number.parseInt(lines[noteIndex - 1]!, 10) : 1;
-  return `${reason} ${place(line, caret - margin + 1, isNumbered, flags)}`;
+  return `${reason} ${positionText(line, caret - margin + 1, isNumbered, flags)}`;
 }
 
 /** Margin before the pattern and its carets, when there are no line numbers. */
 const MARGIN = 4;
 
-function place(line: number, column: number, isNumbered: boolean, flags: string): string {
+function positionText(line: number, column: number, isNumbered: boolean, flags: string): string {
   const character = line === 1 ? column - flags.length : column;
   return isNumbered ? `at line ${line}, character ${character}` : `at character ${character}`;
 }

@@ -10,7 +10,7 @@ import { compileRegex } from './compile-regex.ts';
 import { RegexError, ReplacedSizeError, ReplacementError } from './regex-error.ts';
 import type { Regex } from './regex.ts';
 import { replaceInLines } from './replace-lines.ts';
-import { replacedPlaces } from './replaced-spans.ts';
+import { replacedSpans } from './replaced-spans.ts';
 import { parseReplacement } from './replacement.ts';
 import type { FromThread, ReplaceTask, ToThread } from './thread-messages.ts';
 
@@ -41,18 +41,18 @@ function work(task: ToThread): FromThread {
 }
 
 function replace(regex: Regex, task: ReplaceTask): FromThread {
-  const { unit = 'text', limit = Infinity, maxPlaces = 0 } = task;
+  const { unit = 'text', limit = Infinity, maxSpans = 0 } = task;
   const text = Buffer.from(task.text.buffer, task.text.byteOffset, task.text.length);
   const replacement = parseReplacement(task.replacement, regex);
   const { bytes, count } =
     unit === 'line'
       ? replaceInLines(regex, text, replacement, { limit, maxBytes: task.maxBytes ?? MAX_LINES_BYTES })
       : regex.replaceAll(text, replacement, { limit, maxBytes: task.maxBytes });
-  if (count === 0) return { kind: 'replaced', bytes: undefined, count, places: [] };
+  if (count === 0) return { kind: 'replaced', bytes: undefined, count, spans: [] };
 
-  const isTraced = maxPlaces > 0 && unit === 'text';
-  const places = isTraced ? replacedPlaces(regex, text, task.replacement, Math.min(limit, maxPlaces)) : [];
-  return { kind: 'replaced', bytes, count, places };
+  const isTraced = maxSpans > 0 && unit === 'text';
+  const spans = isTraced ? replacedSpans(regex, text, task.replacement, Math.min(limit, maxSpans)) : [];
+  return { kind: 'replaced', bytes, count, spans };
 }
 
 /** Buffers that can be transferred to another thread; short ones share their memory with others, so they are copied. */

@@ -29,23 +29,23 @@ function slowWork() {
   return { outcome, reason, stop: () => controller.abort(reason) };
 }
 
-test('replaces, counts, and tells the places', async () => {
-  const task = { pattern: '(é)b', text: text('éb aéb éb'), replacement: '[$1]', limit: 2, maxPlaces: 5 };
+test('replaces, counts, and returns the spans', async () => {
+  const task = { pattern: '(é)b', text: text('éb aéb éb'), replacement: '[$1]', limit: 2, maxSpans: 5 };
   expect(await threads.replace(task, never)).toEqual({
     bytes: new Uint8Array(text('[é] a[é] éb')),
     count: 2,
-    places: [
+    spans: [
       { before: { start: 0, end: 3 }, after: { start: 0, end: 4 } },
       { before: { start: 5, end: 8 }, after: { start: 6, end: 10 } },
     ],
   });
 });
 
-test('what does not match stays the same object', async () => {
+test('a text without a match is returned as the same object', async () => {
   const task = { pattern: 'x', text: text('abc'), replacement: '' };
   const { bytes, ...rest } = await threads.replace(task, never);
   expect(bytes).toBe(task.text);
-  expect(rest).toEqual({ count: 0, places: [] });
+  expect(rest).toEqual({ count: 0, spans: [] });
 });
 
 test('lines are replaced one by one wherever a long text is cut', async () => {
@@ -76,7 +76,7 @@ test('lines have a limit even if none is given', async () => {
   await expect(threads.replace(task, never)).rejects.toMatchObject({ reason: 'too-large' });
 });
 
-test('texts of any size come back whole', async () => {
+test('texts of any size are returned whole', async () => {
   for (const length of [0, 1, 5000, 3 << 20]) {
     const { bytes, count } = await threads.replace(
       { pattern: 'a', text: Buffer.alloc(length, 'ab'), replacement: 'ä' },
@@ -91,7 +91,7 @@ test('texts of any size come back whole', async () => {
 });
 
 test.each([
-  ['a match does not go on into the next line', { pattern: 'a\\s+b', text: text('a\nb\na b\n') }, 'a\nb\nX\n', 1],
+  ['a match ends with its line', { pattern: 'a\\s+b', text: text('a\nb\na b\n') }, 'a\nb\nX\n', 1],
   ['$ is the end of the line, before its ending', { pattern: '\\s*$', text: text('a \na\r\na') }, 'aX\naX\r\naX', 3],
   ['the limit is one for each line', { pattern: 'a', text: text('aa\r\nb\naa'), limit: 1 }, 'Xa\r\nb\nXa', 2],
   ['nothing in any line', { pattern: 'z', text: text('a\nb') }, 'a\nb', 0],
@@ -109,20 +109,20 @@ test.each([
   [{ ...QUICK, pattern: '(a' }, new RegexError('(a', 'unclosed group at character 1')],
   [{ ...QUICK, replacement: '$1' }, new ReplacementError('$1', 'b', 'write $$ for a dollar sign')],
   [{ ...QUICK, text: Buffer.of(0xff) }, new RegexError('b', 'the text to replace in is not UTF-8')],
-])('a refusal comes back as it was thrown', async (task, error) => {
+])('an error is rethrown with its class and message', async (task, error) => {
   await expect(threads.replace(task, never)).rejects.toThrow(error);
   expect(threads.size).toBe(1);
 });
 
 describe('a slow pattern', () => {
-  test('coder.P17 keeps neither this thread nor other tasks waiting', async () => {
+  test('coder.P17 blocks neither this thread nor other tasks', async () => {
     const slow = slowWork();
     expect(await threads.replace(QUICK, never)).toMatchObject({ count: 1 });
     slow.stop();
     expect(await slow.outcome).toBe(slow.reason);
   });
 
-  test('coder.P17 is given up when its caller does, and a new thread takes over', async () => {
+  test('coder.P17 ends when its caller cancels, and a new thread replaces it', async () => {
     const slow = slowWork();
     await new Promise((resolve) => setTimeout(resolve, 50));
     slow.stop();
@@ -131,7 +131,7 @@ describe('a slow pattern', () => {
     expect(await threads.replace(QUICK, never)).toMatchObject({ count: 1 });
   });
 
-  test('in every thread lets others wait, who may give up as well', async () => {
+  test('in every thread makes other tasks wait, which can be cancelled too', async () => {
     const slow = Array.from({ length: 8 }, slowWork);
     const waiting = slowWork();
     const quick = threads.replace(QUICK, never);
@@ -144,20 +144,20 @@ describe('a slow pattern', () => {
   });
 });
 
-test('one thread serves one caller after the other, and no signal keeps a listener', async () => {
+test('one thread serves one caller after the other, and leaves no listener on the signal', async () => {
   const { signal } = new AbortController();
   for (let i = 0; i < 20; i++) await threads.replace(QUICK, { signal });
   expect(threads.size).toBe(1);
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
-test('whoever has given up before is refused without work', async () => {
+test('a caller that cancelled before is refused without work', async () => {
   const reason = new Error('gone');
   await expect(threads.replace(SLOW, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   expect(threads.size).toBe(0);
 });
 
-test('closing fails what runs, what waits and what comes later', async () => {
+test('closing fails running, waiting and later tasks', async () => {
   const works = Array.from({ length: 8 }, slowWork);
   await threads.close();
   const outcomes = await Promise.all(works.map(({ outcome }) => outcome));
@@ -175,6 +175,6 @@ test('an idle thread does not keep the process alive', async () => {
     process.stdout.write(bytes);
   `;
   await using dir = await tempDir({ 'program.mjs': program });
-  const running = promisify(execFile)(process.execPath, [dir.path('program.mjs')], { timeout: 15_000 });
+  const running = promisify(execFile)(process.execPath, [dir.path('program.mjs')], { timeout: 30_000 });
   expect(await running).toMatchObject({ stdout: 'aBc' });
 });

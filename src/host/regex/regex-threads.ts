@@ -13,7 +13,7 @@ import type { LineMatch } from './find-lines.ts';
 import { RegexError, ReplacedSizeError, ReplacementError } from './regex-error.ts';
 import type { Span } from './regex.ts';
 import { RegexWorker } from './regex-worker.ts';
-import type { Place } from './replaced-spans.ts';
+import type { ReplacedSpan } from './replaced-spans.ts';
 import type { Replaced } from './replacement.ts';
 import type { FindTask, FromThread, LinesTask, ReplaceTask, ToThread } from './thread-messages.ts';
 
@@ -27,8 +27,8 @@ interface Scope {
 }
 
 export interface ReplacedText extends Replaced {
-  /** In the order of the text. */
-  readonly places: readonly Place[];
+  /** Replacements in the order of the text. */
+  readonly spans: readonly ReplacedSpan[];
 }
 
 interface Job {
@@ -41,7 +41,7 @@ interface Job {
 export class RegexThreads {
   readonly #idle: RegexWorker[] = [];
   readonly #busy = new Set<RegexWorker>();
-  /** In the order of arrival. */
+  /** Queued jobs in the order of arrival. */
   readonly #waiting = new Set<Job>();
   #isClosed = false;
 
@@ -69,7 +69,7 @@ export class RegexThreads {
   async replace(task: ReplaceTask, scope: Scope): Promise<ReplacedText> {
     const answer = await this.#run({ ...task, kind: 'replace' }, scope);
     if (answer.kind !== 'replaced') return refuse(answer);
-    return { bytes: answer.bytes ?? task.text, count: answer.count, places: answer.places };
+    return { bytes: answer.bytes ?? task.text, count: answer.count, spans: answer.spans };
   }
 
   /** Terminates the threads. Running and queued tasks fail. */

@@ -24,8 +24,8 @@ export class RegexWorker {
   }
 
   async run(task: ToThread, signal: AbortSignal): Promise<FromThread> {
-    const giveUp = () => void this.end(signal.reason as Error);
-    signal.addEventListener('abort', giveUp);
+    const endAborted = () => void this.end(signal.reason as Error);
+    signal.addEventListener('abort', endAborted);
     this.#worker.ref();
     try {
       return await new Promise((resolve, reject) => {
@@ -34,7 +34,7 @@ export class RegexWorker {
         this.#worker.postMessage({ ...task, text }, [text.buffer]);
       });
     } finally {
-      signal.removeEventListener('abort', giveUp);
+      signal.removeEventListener('abort', endAborted);
       this.#waiting = undefined;
       this.#worker.unref();
     }

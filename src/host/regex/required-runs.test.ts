@@ -32,7 +32,7 @@ test.each<[string, string[]]>([
   expect(runsOf(pattern)).toEqual(runs);
 });
 
-test('a long run is told in pieces', () => {
+test('a long run is reported in pieces', () => {
   expect(runsOf('abcdefghij'.repeat(2))).toEqual([]);
   expect(runsOf('[ab][cd]'.repeat(9)).map((run) => run.length)).toEqual([64, 8]);
   expect(runsOf('[ab]{100}')).toEqual(['[ab]'.repeat(16), '[ab]'.repeat(16)]);

@@ -2,7 +2,7 @@
 import type { RegexOptions } from './compile-regex.ts';
 import type { LineMatch } from './find-lines.ts';
 import type { Span } from './regex.ts';
-import type { Place } from './replaced-spans.ts';
+import type { ReplacedSpan } from './replaced-spans.ts';
 
 export interface FindTask extends RegexOptions {
   readonly pattern: string;
@@ -16,7 +16,7 @@ export interface LinesTask extends FindTask {
 }
 
 export interface ReplaceTask extends FindTask {
-  /** With references to groups; see `parseReplacement`. */
+  /** Text with references to groups; see `parseReplacement`. */
   readonly replacement: string;
   /** The unit that is searched: the whole text (default), or each line without its ending. */
   readonly unit?: 'text' | 'line';
@@ -25,7 +25,7 @@ export interface ReplaceTask extends FindTask {
   /** Size limit of the result; 64 MiB when absent and the unit is the line. */
   readonly maxBytes?: number;
   /** How many replacements are returned with their offsets, for the unit text; none when absent. */
-  readonly maxPlaces?: number;
+  readonly maxSpans?: number;
 }
 
 export type ToThread =
@@ -37,7 +37,7 @@ export type FromThread =
   | { kind: 'found'; match: Span | undefined }
   | { kind: 'lines'; lines: LineMatch[] }
   /** No bytes if nothing was replaced. */
-  | { kind: 'replaced'; bytes: Uint8Array | undefined; count: number; places: Place[] }
+  | { kind: 'replaced'; bytes: Uint8Array | undefined; count: number; spans: ReplacedSpan[] }
   | { kind: 'bad-regex'; pattern: string; reason: string }
   | { kind: 'bad-replacement'; reference: string; pattern: string; hint: string }
   | { kind: 'too-large'; maxBytes: number }

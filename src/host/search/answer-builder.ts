@@ -1,10 +1,10 @@
 /**
  * Builds the answer from findings in path order.
  *
- * It alone decides what is in the answer and when it is full, so the answer does not depend on which thread was faster.
+ * It alone fills the answer and decides when it is full, so the answer does not depend on which thread was faster.
  * A full list ends the search at the next match, which is how `isTruncated` is known.
  */
-import type { HeldJson } from '#protocol';
+import type { EncodedJson } from '#protocol';
 import { MAX_ANSWER_CHARS, MAX_LIST, type FindingsReader } from './findings.ts';
 import type { ContentMatch, LineFound, Query, SearchAnswer } from './query.ts';
 
@@ -50,7 +50,7 @@ export class Tally {
   get answer(): SearchAnswer {
     if (this.#jsonEnds.size === 0) return this.#answer;
     const members = Array.from(this.#jsonEnds, ([{ json }, end]) => json!.subarray(0, end));
-    return { ...this.#answer, contentJson: heldMatches(members) };
+    return { ...this.#answer, contentJson: encodedMatches(members) };
   }
 
   /** Reads until the end, until the answer is full, or until `isOver` returns true. Returns whether all was read. */
@@ -104,7 +104,7 @@ export class Tally {
 const [OPEN, CLOSE] = ['[', ']'].map((bracket) => Buffer.from(bracket)) as [Buffer, Buffer];
 
 /** Every member comes with a comma before it. */
-function heldMatches([first, ...others]: Uint8Array[]): HeldJson<ContentMatch[]> {
+function encodedMatches([first, ...others]: Uint8Array[]): EncodedJson<ContentMatch[]> {
   const json = [OPEN, first!.subarray(1), ...others, CLOSE];
   return { json, decode: () => JSON.parse(Buffer.concat(json).toString()) as ContentMatch[] };
 }

@@ -1,5 +1,5 @@
 /** A search query and its answer, as plain data that crosses threads. */
-import type { HeldJson } from '#protocol';
+import type { EncodedJson } from '#protocol';
 import type { SkipReason } from '../walk/walk.ts';
 
 export interface Query {
@@ -43,7 +43,7 @@ export interface Skipped {
 export interface SearchAnswer {
   contentMatches: ContentMatch[];
   /** All content matches, instead of the list, if the query allowed it. */
-  contentJson?: HeldJson<ContentMatch[]>;
+  contentJson?: EncodedJson<ContentMatch[]>;
   pathMatches: string[];
   /** Whether there was a match beyond the list. */
   isTruncated: boolean;

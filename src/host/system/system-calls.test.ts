@@ -17,7 +17,7 @@ import { describe, expect, test } from 'vitest';
 
 import { tempDir } from '#testing';
 import { toBytes, toText, type ByteString } from '../text/byte-string.ts';
-import { lookOf } from '../walk/entry-kind.ts';
+import { entryStatOf } from '../walk/entry-kind.ts';
 import { systemCalls, type SystemCalls } from './system-calls.ts';
 
 const calls = systemCalls();
@@ -56,7 +56,7 @@ function contentOf(fd: number | undefined): string | undefined {
 }
 
 describe.skipIf(!calls)('with the package', () => {
-  const { openLinkless, openAt, lookAt, lookAtHeld, lookAtPath, linkAt, isRegularFile } = calls ?? ({} as SystemCalls);
+  const { openLinkless, openAt, statAt, fstat, lstat, linkAt, isRegularFile } = calls ?? ({} as SystemCalls);
 
   test('opens a path without links, and none with one', async () => {
     await using dir = await tempDir({
@@ -117,17 +117,17 @@ describe.skipIf(!calls)('with the package', () => {
       for (const name of readdirSync(dir.root, 'latin1') as ByteString[]) {
         const stat = lstatSync(Buffer.from(`${dir.root}/${name}`, 'latin1'));
         const { nlink, uid, gid } = stat;
-        const look = { ...lookOf(stat), nlink, uid, gid };
-        expect([name, lookAt(fd, name)]).toEqual([name, look]);
+        const expected = { ...entryStatOf(stat), nlink, uid, gid };
+        expect([name, statAt(fd, name)]).toEqual([name, expected]);
         if (name === bytes) continue;
-        expect(lookAtPath(dir.path(toText(name)))).toEqual(look);
+        expect(lstat(dir.path(toText(name)))).toEqual(expected);
         if (!stat.isFile()) continue;
         const held = openSync(dir.path(toText(name)), constants.O_RDONLY);
-        expect(lookAtHeld(held)).toEqual(look);
+        expect(fstat(held)).toEqual(expected);
         closeSync(held);
       }
-      expect([lookAtHeld(-1), lookAtPath(dir.path('missing'))]).toEqual([undefined, undefined]);
-      expect(['missing', 'f.txt/x'].map((name) => lookAt(fd, toBytes(name)))).toEqual([undefined, undefined]);
+      expect([fstat(-1), lstat(dir.path('missing'))]).toEqual([undefined, undefined]);
+      expect(['missing', 'f.txt/x'].map((name) => statAt(fd, toBytes(name)))).toEqual([undefined, undefined]);
     } finally {
       closeSync(fd);
     }

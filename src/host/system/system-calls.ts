@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 import { bindAttributeCalls, type AttributeCalls } from '../changes/attribute-calls.ts';
 import type { ByteString } from '../text/byte-string.ts';
-import { kindOfMode, type EntryLook, type FileLook } from '../walk/entry-kind.ts';
+import { kindOfMode, type EntryStat, type FileStat } from '../walk/entry-kind.ts';
 import { loadKoffi, type Koffi } from './koffi.ts';
 
 export interface SystemCalls {
@@ -23,11 +23,11 @@ export interface SystemCalls {
   /** Reads from the file's position: returns the number of bytes. */
   read: (fd: number, into: Uint8Array) => number | undefined;
   /** Stats a name in a held directory, without following it. */
-  lookAt: (directoryFd: number, name: ByteString) => EntryLook | undefined;
+  statAt: (directoryFd: number, name: ByteString) => EntryStat | undefined;
   /** Stats a descriptor. */
-  lookAtHeld: (fd: number) => FileLook | undefined;
+  fstat: (fd: number) => FileStat | undefined;
   /** Stats a path, without following its last component. */
-  lookAtPath: (path: string) => FileLook | undefined;
+  lstat: (path: string) => FileStat | undefined;
   /** Makes a hard link at a path to a name in a held directory, which is not followed; false if that failed. */
   linkAt: (directoryFd: number, name: ByteString, to: string) => boolean;
   /** Whether the path is a regular file, and not a symlink to one. */
@@ -46,7 +46,7 @@ const RESOLVE_NO_MAGICLINKS = 0x02;
 const RESOLVE_NO_SYMLINKS = 0x04;
 const STATX_TYPE = 1;
 /** Kind, permissions, links, owner, group, mtime, inode and size. */
-const STATX_LOOK = STATX_TYPE | 0x2 | 0x4 | 0x8 | 0x10 | 0x40 | 0x100 | 0x200;
+const STATX_STAT = STATX_TYPE | 0x2 | 0x4 | 0x8 | 0x10 | 0x40 | 0x100 | 0x200;
 /** Offsets in 32-bit words of the fields that are read; the mode is half a word. */
 const STATX = { words: 64, nlink: 4, uid: 5, gid: 6, mode: 7, ino: 8, size: 10, mtime: 28 } as const;
 const WORD = 2 ** 32;
@@ -89,8 +89,8 @@ function bind(koffi: Koffi): SystemCalls {
   const how = new Uint32Array(6);
   how[4] = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
   const status = new Uint32Array(STATX.words);
-  const look = (fd: number, path: string | Buffer, flags: number): FileLook | undefined => {
-    if (statx(fd, path, flags, STATX_LOOK, status) < 0) return undefined;
+  const statWith = (fd: number, path: string | Buffer, flags: number): FileStat | undefined => {
+    if (statx(fd, path, flags, STATX_STAT, status) < 0) return undefined;
     const mode = modeIn(status);
     const [size, ino] = [wideIn(status, STATX.size), wideIn(status, STATX.ino)];
     const [nlink, uid, gid] = [status[STATX.nlink]!, status[STATX.uid]!, status[STATX.gid]!];
@@ -106,9 +106,9 @@ function bind(koffi: Koffi): SystemCalls {
     readEntries: (directoryFd, into) =>
       notFailed(getdents64(SYS_GETDENTS64[process.arch], directoryFd, into, into.byteLength)),
     read: (fd, into) => notFailed(read(fd, into, into.byteLength)),
-    lookAt: (directoryFd, name) => look(directoryFd, bytesOf(name), AT_SYMLINK_NOFOLLOW),
-    lookAtHeld: (fd) => look(fd, '', AT_EMPTY_PATH),
-    lookAtPath: (path) => look(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW),
+    statAt: (directoryFd, name) => statWith(directoryFd, bytesOf(name), AT_SYMLINK_NOFOLLOW),
+    fstat: (fd) => statWith(fd, '', AT_EMPTY_PATH),
+    lstat: (path) => statWith(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW),
     linkAt: (directoryFd, name, to) => linkat(directoryFd, bytesOf(name), AT_FDCWD, to, 0) === 0,
     isRegularFile(path) {
       if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_TYPE, status) < 0) return false;

@@ -22,8 +22,8 @@ const SYSTEM_PATH = '/usr/bin:/bin';
 /** The key that ends the input of a program that reads lines. */
 const END_OF_INPUT = Buffer.from([4]);
 /** How many polls of the processes `script` gets to start the session. */
-const LOOKS = 100;
-const LOOK_MS = 20;
+const ATTEMPTS = 100;
+const PAUSE_MS = 20;
 
 /** Undefined if a program is missing, or if `script` is another one, with other options. */
 export function findScript(path = process.env.PATH ?? SYSTEM_PATH): ScriptPrograms | undefined {
@@ -112,10 +112,10 @@ export class ScriptTerminal implements Terminal {
 
 /** The leader of the session that `script` made; undefined when the job has ended. */
 async function sessionBelow(first: number, process: ChildProcess): Promise<number | undefined> {
-  for (let look = 0; look < LOOKS && process.exitCode === null && process.signalCode === null; look++) {
+  for (let attempt = 0; attempt < ATTEMPTS && process.exitCode === null && process.signalCode === null; attempt++) {
     const session = ledBelow(first, await listProcesses());
     if (session !== undefined) return session;
-    await passed(LOOK_MS);
+    await passed(PAUSE_MS);
   }
   return undefined;
 }

@@ -21,12 +21,12 @@ test.each([
   ['aé', [0, 1, 1, 3]],
   ['€a', [0, 0, 0, 3, 4]],
   ['a😀', [0, 1, 1, 1, 1, 5]],
-])('of the beginnings of %j the whole characters are told', (text, lengths) => {
+])('of the beginnings of %j the whole characters are returned', (text, lengths) => {
   const bytes = Buffer.from(text);
   expect(lengths.map((_, length) => wholeCharacters(bytes.subarray(0, length)))).toEqual(lengths);
 });
 
-test('bytes that are no text are kept', () => {
+test('bytes that are not text are kept', () => {
   expect(wholeCharacters(Buffer.alloc(6, 0x80))).toBe(6);
   expect(wholeCharacters(Buffer.from([0xf0, 0x80, 0x80, 0x80, 0x80]))).toBe(5);
 });

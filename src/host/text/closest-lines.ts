@@ -19,7 +19,7 @@ const MOST = 3;
 /** Less similar lines are not suggested. */
 const LEAST_SIMILARITY = 0.4;
 
-/** Longer lines are compared by their beginning. */
+/** Compared beginning of a line. */
 const MAX_COMPARED_CHARS = 400;
 const MAX_COMPARED_LINES = 200_000;
 /** How much of the wanted text is scanned for a line to compare by. */
@@ -61,8 +61,8 @@ function plain(line: string): string {
 
 function insert(best: ClosestLine[], line: ClosestLine): void {
   if (line.similarity < LEAST_SIMILARITY) return;
-  const place = best.findIndex(({ similarity }) => similarity < line.similarity);
-  best.splice(place < 0 ? best.length : place, 0, line);
+  const index = best.findIndex(({ similarity }) => similarity < line.similarity);
+  best.splice(index < 0 ? best.length : index, 0, line);
   best.length = Math.min(best.length, MOST);
 }
 

@@ -89,18 +89,18 @@ export class LineBlock {
   /** The same for many newlines, in ascending order; all must exist. */
   behindNewlines(numbers: readonly number[]): number[] {
     let [step, before] = [0, 0];
-    let [place, reached] = [0, 0];
+    let [offset, reached] = [0, 0];
     return numbers.map((n) => {
       if (n - reached <= NEAR_LINES) {
-        for (; reached < n; reached++) place = this.#bytes.indexOf(NEWLINE, place) + 1;
-        return place;
+        for (; reached < n; reached++) offset = this.#bytes.indexOf(NEWLINE, offset) + 1;
+        return offset;
       }
       for (let here = this.#newlinesIn(step); before + here < n; here = this.#newlinesIn(step)) {
         before += here;
         step += STEP_BYTES;
       }
       reached = n;
-      return (place = this.#behindNewline(n - before, step, Math.min(step + STEP_BYTES, this.#length)));
+      return (offset = this.#behindNewline(n - before, step, Math.min(step + STEP_BYTES, this.#length)));
     });
   }
 

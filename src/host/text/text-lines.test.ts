@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
+import { rounds } from '#testing/basics';
 import { LineBlock } from './line-index-block.ts';
 import { chomp, countLines, lineEnd, lineEnding, linesAround, lineStart, locateLines } from './text-lines.ts';
 
@@ -46,7 +47,7 @@ test.each([0, 3])('a text in memory for texts has the lines it has elsewhere, fr
       const bytes = memory.fill('\n').subarray(at, at + elsewhere.copy(memory, at));
       expect(locateLines(bytes, [1, 2, 3, 4])).toEqual(locateLines(elsewhere, [1, 2, 3, 4]));
     }),
-    { numRuns: 30 },
+    { numRuns: rounds(30, 90, 900) },
   );
 });
 

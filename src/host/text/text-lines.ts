@@ -31,8 +31,8 @@ export function locateLines(
     const first = next;
     while (next < numbers.length && numbers[next]! <= newlines + 1) next++;
     const here = numbers.slice(first, next);
-    const places = block.behindNewlines(here.map((number) => number - 1 - before));
-    here.forEach((number, i) => starts.set(number, position + places[i]!));
+    const offsets = block.behindNewlines(here.map((number) => number - 1 - before));
+    here.forEach((number, i) => starts.set(number, position + offsets[i]!));
   }
 
   const count = newlines + (text.length === 0 || endsWithNewline(text) ? 0 : 1);
@@ -65,7 +65,7 @@ export function endsWithNewline(text: Buffer): boolean {
   return text.at(-1) === NEWLINE;
 }
 
-/** Without its last line ending, if there is one. */
+/** Removes the last line ending, if there is one. */
 export function chomp(text: Buffer): Buffer {
   if (!endsWithNewline(text)) return text;
   return text.subarray(0, text.at(-2) === CARRIAGE_RETURN ? -2 : -1);

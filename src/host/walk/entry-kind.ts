@@ -3,7 +3,7 @@ import { constants, type Dirent, type Stats } from 'node:fs';
 
 export type EntryKind = 'file' | 'directory' | 'symlink' | 'other';
 
-export interface EntryLook {
+export interface EntryStat {
   kind: EntryKind;
   size: number;
   /** Including the file type bits. */
@@ -12,14 +12,14 @@ export interface EntryLook {
   ino: number;
 }
 
-/** Of a file that is written: also its links, owner and group. */
-export interface FileLook extends EntryLook {
+/** Stat of a written file: also its links, owner and group. */
+export interface FileStat extends EntryStat {
   nlink: number;
   uid: number;
   gid: number;
 }
 
-export function lookOf(stat: Stats): EntryLook {
+export function entryStatOf(stat: Stats): EntryStat {
   return { kind: kindOf(stat), size: stat.size, mode: stat.mode, mtimeMs: stat.mtimeMs, ino: stat.ino };
 }
 

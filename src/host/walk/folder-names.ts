@@ -61,10 +61,10 @@ export class FolderNames {
     const isCurrent = kept?.mtimeMs === mtimeMs && kept.ctimeMs === ctimeMs;
     if (isCurrent && kept.names.length >= Math.min(limit, kept.total)) return kept;
 
-    const willTell = isSettled(dir.stat);
+    const wasSettled = isSettled(dir.stat);
     const first = await firstNames(dir, Math.max(limit * AHEAD, this.#smallest), scope);
     const isHuge = first.total > this.#smallest;
-    if (isHuge && willTell && TOUCHES_DIRECTORIES.has(dir.fileSystemType())) {
+    if (isHuge && wasSettled && TOUCHES_DIRECTORIES.has(dir.fileSystemType())) {
       this.#kept.set(key, { ...first, mtimeMs, ctimeMs }, weightOf(first.names));
     }
     return first;

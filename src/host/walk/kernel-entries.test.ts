@@ -13,7 +13,7 @@ function entry(type: number, name: string): Buffer {
   return bytes;
 }
 
-test('files and directories are told, and what the file system does not tell is asked for', () => {
+test('files and directories are listed, and types that the file system leaves out come from stat', () => {
   const long = 'n'.repeat(255);
   const bytes = Buffer.concat([
     entry(DIRECTORY, '.'),

@@ -25,15 +25,15 @@ export function eachName(
   }
 }
 
-/** The files and directories among them, spelled. Calls `look` where the file system does not report the type. */
-export function entriesIn(bytes: Buffer, look: (name: ByteString) => string | undefined): string[] {
+/** The files and directories among them, spelled. Calls `byStat` where the file system does not report the type. */
+export function entriesIn(bytes: Buffer, byStat: (name: ByteString) => string | undefined): string[] {
   const entries: string[] = [];
   for (let at = 0; at < bytes.length; at += bytes[at + LENGTH_AT]! + 256 * bytes[at + LENGTH_AT + 1]!) {
     const type = bytes[at + TYPE_AT];
     if (type !== TYPE.file && type !== TYPE.directory && type !== TYPE.unknown) continue;
     const name = nameAt(bytes, at);
     if (name === '.' || name === '..') continue;
-    const entry = type === TYPE.unknown ? look(name) : type === TYPE.directory ? spellDir(name) : name;
+    const entry = type === TYPE.unknown ? byStat(name) : type === TYPE.directory ? spellDir(name) : name;
     if (entry !== undefined) entries.push(entry);
   }
   return entries;

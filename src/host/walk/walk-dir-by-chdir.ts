@@ -27,7 +27,7 @@ let entered = 0;
 
 /** As `walkDirsBelow`. */
 export function enteredDirsBelow(root: ByteString, mode: JailMode, view?: Pick<View, 'fd' | 'mountId'>): OpenWalkDir {
-  return walkDirsBelow(root, mode, { Held: EnteredDir, view });
+  return walkDirsBelow(root, mode, { OpenedDir: EnteredDir, view });
 }
 
 /** An idle process must not keep a directory busy. */
@@ -51,13 +51,13 @@ class EnteredDir extends DescriptorDir {
   }
 
   override openDir(name: ByteString): WalkDir {
-    const path = entered === this.#id ? name : `${this.heldPath}/${name}`;
+    const path = entered === this.#id ? name : `${this.descriptorPath}/${name}`;
     return new EnteredDir(joinPath(this.path, name), openSync(toPath(path), DIR_FLAGS));
   }
 
   #enter(): void {
     if (entered === this.#id) return;
-    process.chdir(this.heldPath);
+    process.chdir(this.descriptorPath);
     entered = this.#id;
   }
 }

@@ -16,7 +16,7 @@ import { DescriptorDir, FILE_FLAGS, isOpenedAt, joinPath, type OpenWalkDir, type
 // Unlike one that is only held, a directory must be readable to be opened for listing.
 export const LIST_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-interface Place {
+interface WalkStart {
   readonly root: ByteString;
   readonly mode: JailMode;
   readonly opening: JailOpening;
@@ -24,7 +24,7 @@ interface Place {
 }
 
 /** Opens directories by their canonical path from the root; falls back to `otherwise`. */
-export function calledDirsBelow({ root, mode, opening, view }: Place, otherwise: OpenWalkDir): OpenWalkDir {
+export function calledDirsBelow({ root, mode, opening, view }: WalkStart, otherwise: OpenWalkDir): OpenWalkDir {
   if (mode === 'portable' || opening === 'after-finding') return otherwise;
 
   const prefix = root === '/' ? '' : root;
@@ -44,7 +44,7 @@ function openLinkless(calls: SystemCalls | undefined, absolute: ByteString): num
 /** Symlinks in the path are detected afterwards. */
 function openInView(
   calls: SystemCalls | undefined,
-  view: NonNullable<Place['view']>,
+  view: NonNullable<WalkStart['view']>,
   path: ByteString,
   absolute: ByteString,
 ): number | undefined {
@@ -81,7 +81,7 @@ class CalledDir extends DescriptorDir {
 
   /** Ends the listing of a directory that was removed while held; any other error shows when it is listed again. */
   #endOfRemoved(): number {
-    if (readdirSync(this.heldPath).length > 0) throw changedMeanwhile('ESTALE');
+    if (readdirSync(this.descriptorPath).length > 0) throw changedMeanwhile('ESTALE');
     return 0;
   }
 }

@@ -48,7 +48,7 @@ export const DIR_FLAGS = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 export const FILE_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 interface WalkOptions {
-  readonly Held?: typeof DescriptorDir;
+  readonly OpenedDir?: typeof DescriptorDir;
   /** The mount through which the root is used. */
   readonly view?: Pick<View, 'fd' | 'mountId'> | undefined;
 }
@@ -57,7 +57,7 @@ interface WalkOptions {
 export function walkDirsBelow(
   root: ByteString,
   mode: JailMode,
-  { Held = DescriptorDir, view }: WalkOptions = {},
+  { OpenedDir = DescriptorDir, view }: WalkOptions = {},
 ): OpenWalkDir {
   const prefix = root === '/' ? '' : root;
   const absolute = (path: ByteString) => (path === '' ? root : `${prefix}/${path}`) as ByteString;
@@ -68,7 +68,7 @@ export function walkDirsBelow(
     const fd = openSync(toPath(inView ? throughView(inView, absolute(path)) : absolute(path)), DIR_FLAGS);
     return closingOnFailure(fd, () => {
       if (!isOpenedAt(absolute(path), fd, view)) throw changedMeanwhile('ENOENT');
-      return new Held(path, fd);
+      return new OpenedDir(path, fd);
     });
   };
 }
@@ -84,17 +84,17 @@ export function joinPath(dir: ByteString, name: ByteString): ByteString {
 
 export class DescriptorDir implements WalkDir {
   readonly path: ByteString;
-  protected readonly heldPath: string;
+  protected readonly descriptorPath: string;
   protected fd: number;
 
   constructor(path: ByteString, fd: number) {
     this.path = path;
     this.fd = fd;
-    this.heldPath = `${DESCRIPTORS}/${fd}`;
+    this.descriptorPath = `${DESCRIPTORS}/${fd}`;
   }
 
   get listPath(): string {
-    return this.heldPath;
+    return this.descriptorPath;
   }
 
   get size(): number {
@@ -102,11 +102,11 @@ export class DescriptorDir implements WalkDir {
   }
 
   lstat(name: ByteString): Stats {
-    return lstatSync(toPath(`${this.heldPath}/${name}`));
+    return lstatSync(toPath(`${this.descriptorPath}/${name}`));
   }
 
   openFile(name: ByteString): number {
-    return openSync(toPath(`${this.heldPath}/${name}`), FILE_FLAGS);
+    return openSync(toPath(`${this.descriptorPath}/${name}`), FILE_FLAGS);
   }
 
   read(fd: number, into: Buffer): number {
@@ -114,7 +114,7 @@ export class DescriptorDir implements WalkDir {
   }
 
   openDir(name: ByteString): WalkDir {
-    return new DescriptorDir(joinPath(this.path, name), openSync(toPath(`${this.heldPath}/${name}`), DIR_FLAGS));
+    return new DescriptorDir(joinPath(this.path, name), openSync(toPath(`${this.descriptorPath}/${name}`), DIR_FLAGS));
   }
 
   recheck(): void {}

@@ -49,7 +49,7 @@ function piecesOf(dir: WalkDir, mayBlock: boolean): Iterable<string[]> {
 
 function* readByCalls(dir: WalkDir): Generator<string[]> {
   for (let length = dir.readEntries!(ROOM); length > 0; length = dir.readEntries!(ROOM)) {
-    yield entriesIn(ROOM.subarray(0, length), (name) => look(dir, name));
+    yield entriesIn(ROOM.subarray(0, length), (name) => listedByStat(dir, name));
   }
 }
 
@@ -65,7 +65,7 @@ function readAtOnce(dir: WalkDir): string[] {
     // Where the file system does not report the type, Node stats the name as text, which bytes need not be.
     if (!hasCode(error, 'ENOENT')) throw error;
     const names = readdirSync(dir.listPath, { encoding: 'latin1' }) as ByteString[];
-    return names.flatMap((name) => look(dir, name) ?? []);
+    return names.flatMap((name) => listedByStat(dir, name) ?? []);
   }
 }
 
@@ -105,10 +105,10 @@ function spelledEntry(dir: WalkDir, entry: Dirent): string | undefined {
   if (entry.isDirectory()) return spellDir(name);
   const isKnown =
     entry.isSymbolicLink() || entry.isFIFO() || entry.isSocket() || entry.isCharacterDevice() || entry.isBlockDevice();
-  return isKnown ? undefined : look(dir, name);
+  return isKnown ? undefined : listedByStat(dir, name);
 }
 
-function look(dir: WalkDir, name: ByteString): string | undefined {
+function listedByStat(dir: WalkDir, name: ByteString): string | undefined {
   try {
     const stat = dir.lstat(name);
     if (stat.isDirectory()) return spellDir(name);

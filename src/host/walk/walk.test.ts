@@ -59,13 +59,13 @@ describe.each(ways)('%s walk', (way) => {
     expect(files(stepsOf(walk(dir.root, 'b')))).toEqual(['b/a-', 'b/a/c', 'b/a0']);
   });
 
-  test('tells of a directory that cannot be listed, and opens what is known to be in it', async () => {
+  test('reports a directory that cannot be listed, and opens what is known to be in it', async () => {
     await using dir = await tempDir({ 'a/b': 'in a', c: '' });
     chmodSync(dir.path('a'), 0o100);
     const [, ...steps] = stepsOf(walk(dir.root));
     const isRoot = process.getuid!() === 0;
-    const told = isRoot ? ['a/b', 'c'] : ['c'];
-    expect(files(steps)).toEqual(told);
+    const listed = isRoot ? ['a/b', 'c'] : ['c'];
+    expect(files(steps)).toEqual(listed);
     expect(steps.filter(({ kind }) => kind === 'skipped')).toEqual(
       isRoot ? [] : [{ kind: 'skipped', path: 'a', reason: 'denied' }],
     );
@@ -84,23 +84,23 @@ describe.each(ways)('%s walk', (way) => {
     expect(stepsOf(walk(dir.path('ws'), 'b'))).toEqual([]);
   });
 
-  test('reads the directory that it holds, whatever its name leads to by now', async () => {
+  test('reads the directory that it holds, whatever its name refers to by now', async () => {
     await using dir = await tempDir({ 'ws/b/c/d': 'inside', 'out/c/SECRET': '' });
-    const held = walk(dir.path('ws'), 'b');
-    expect(held.next()).toEqual({ kind: 'folder' });
+    const started = walk(dir.path('ws'), 'b');
+    expect(started.next()).toEqual({ kind: 'folder' });
     renameSync(dir.path('ws/b'), dir.path('ws/moved'));
     dir.add({ 'ws/b': { symlink: '../out' } });
-    if (way !== 'portable') expect(files(stepsOf(held))).toEqual(['b/c/d']);
-    else expect(stepsOf(held)).toEqual([{ kind: 'skipped', path: 'b/c', reason: 'io' }]);
+    if (way !== 'portable') expect(files(stepsOf(started))).toEqual(['b/c/d']);
+    else expect(stepsOf(started)).toEqual([{ kind: 'skipped', path: 'b/c', reason: 'io' }]);
   });
 
-  test('a directory that is removed while it is listed is nothing to tell', async () => {
+  test('a directory that is removed while it is listed is not reported', async () => {
     await using dir = await tempDir({ 'b/f': '' });
     const opened = dirsBelow!(realPath(dir.root));
     const removing: OpenWalkDir = (path) => {
-      const held = opened(path);
+      const walkDir = opened(path);
       rmSync(dir.path('b'), { recursive: true });
-      return held;
+      return walkDir;
     };
     const steps = stepsOf(new Walk(removing, [{ dir: bytes('b') }], { start: bytes('b') }));
     expect(steps.filter(({ kind }) => kind !== 'folder')).toEqual([]);
@@ -136,7 +136,7 @@ describe.each(ways)('%s walk', (way) => {
   });
 });
 
-test('a huge directory is sorted the same way, with pauses for who may not block', async () => {
+test('a huge directory is sorted the same way, with pauses for callers that may not block', async () => {
   await using dir = await tempDir();
   const names = Array.from({ length: 5000 }, (_, i) => `f${(i * 7919) % 5000}`);
   for (const name of names) writeFileSync(dir.path(name), '');
@@ -191,19 +191,19 @@ test('closes what it holds when it is left early', async () => {
 test.each([
   ['by its levels', 'd/', 600, 512],
   ['by its path', `${'d'.repeat(199)}/`, 18, 16],
-])('what lies too deep %s is told and left out, also when it is taken up again', async (_, name, count, limit) => {
+])('what is too deep %s is reported and skipped, also after a resume', async (_, name, count, limit) => {
   await using dir = await tempDir({ [`${name.repeat(3)}f`]: '', g: '' });
   const path = makeDeep(dir.path(name.repeat(3)), name, count - 3);
   try {
     let parts: WalkPart[] = [{ dir: bytes('') }];
-    const told: WalkStep[] = [];
+    const others: WalkStep[] = [];
     while (parts.length > 0) {
       const walk = new Walk(walkDirsBelow(realPath(dir.root), 'descriptor'), parts, { start: bytes('') });
       const step = walk.next();
-      if (step && step.kind !== 'folder') told.push(step);
+      if (step && step.kind !== 'folder') others.push(step);
       parts = walk.leave();
     }
-    expect(told).toMatchObject([
+    expect(others).toMatchObject([
       { kind: 'skipped', reason: 'too-deep', path: name.repeat(limit).slice(0, -1) },
       { names: ['f'] },
       { names: ['g'] },

@@ -1,5 +1,5 @@
 /**
- * Applies one image layer to the tree below it: adds files, and removes what the layer hides.
+ * Applies one image layer to the tree below it: adds files, and removes those that the layer hides.
  *
  * A layer hides with whiteouts among its entries, `.wh.<name>` for one name and `.wh..wh..opq` for all contents of a
  * directory. Whiteouts apply to the layers below only, wherever in the layer they are. Extended attributes are not
@@ -96,35 +96,39 @@ class Layer {
     if (path === '' && header.type !== 'directory') throw new ArchiveError('an entry has no name');
 
     checkOwner(header);
-    const place = path === '' ? '' : this.#tree.place(path);
-    await this.#put(place, header, body);
-    this.#claim(place);
+    const resolved = path === '' ? '' : this.#tree.resolve(path);
+    await this.#put(resolved, header, body);
+    this.#claim(resolved);
   }
 
-  async #put(place: string, header: TarHeader, body: TarEntry['body']): Promise<void> {
+  async #put(resolved: string, header: TarHeader, body: TarEntry['body']): Promise<void> {
     switch (header.type) {
       case 'directory':
-        return this.#tree.directory(place, header);
+        return this.#tree.directory(resolved, header);
       case 'file':
-        return this.#tree.file(place, header, body());
+        return this.#tree.file(resolved, header, body());
       case 'symlink':
         checkText(header.linkName);
         if (header.linkName === '') throw new ArchiveError(`${header.name} is a link to nothing`);
-        return this.#tree.symlink(place, header.linkName, header);
+        return this.#tree.symlink(resolved, header.linkName, header);
       case 'link':
-        return this.#tree.link(place, this.#tree.place(pathOf(header.linkName, this.#budget.limits.depth)), header);
+        return this.#tree.link(
+          resolved,
+          this.#tree.resolve(pathOf(header.linkName, this.#budget.limits.depth)),
+          header,
+        );
       case 'device':
       case 'fifo':
         this.#budget.skipped++;
-        return this.#tree.remove(place);
+        return this.#tree.remove(resolved);
       default:
         throw new ArchiveError(`${header.name} is of the tar type "${header.flag}", which has no place in an image`);
     }
   }
 
   #hide(path: string, name: string): void {
-    const place = this.#tree.place(path);
-    const parent = place.slice(0, Math.max(place.lastIndexOf('/'), 0));
+    const resolved = this.#tree.resolve(path);
+    const parent = resolved.slice(0, Math.max(resolved.lastIndexOf('/'), 0));
     if (name === ALL_HIDDEN) return this.#hideAll(parent);
     // Other names of this form are aufs metadata.
     if (name.startsWith('.wh..wh.')) return;
@@ -143,8 +147,8 @@ class Layer {
     }
   }
 
-  #claim(place: string): void {
-    for (let path = place; !this.#own.has(path); path = path.slice(0, Math.max(path.lastIndexOf('/'), 0))) {
+  #claim(resolved: string): void {
+    for (let path = resolved; !this.#own.has(path); path = path.slice(0, Math.max(path.lastIndexOf('/'), 0))) {
       this.#own.add(path);
     }
   }

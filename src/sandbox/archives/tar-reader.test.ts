@@ -77,7 +77,7 @@ test('passes over what was not read of an entry', async () => {
   expect(names).toEqual(['a', 'b']);
 });
 
-test('reads names that are no UTF-8 without loss', async () => {
+test('reads names that are not UTF-8 without loss', async () => {
   await using dir = await tempDir();
   mkdirSync(Buffer.concat([Buffer.from(`${dir.root}/`), Buffer.from([0xff, 0xfe])]));
   writeFileSync(Buffer.concat([Buffer.from(`${dir.root}/`), Buffer.from([0xff, 0xfe]), Buffer.from('/f')]), '');
@@ -97,7 +97,7 @@ test.each([
   ['an end in a header', tarArchive([{ name: 'a' }]).subarray(0, 300), /middle of a header/],
   ['an end in an entry', tarArchive([{ name: 'a', content: 'x'.repeat(600) }]).subarray(0, 700), /middle of an entry/],
   ['a malformed pax record', tarArchive([{ name: 'p', flag: 'x', content: '99 a=b\n' }]), /pax record is malformed/],
-  ['a pax size that is no number', tarArchive([{ name: 'a', pax: { size: '1e9' } }]), /says size=1e9/],
+  ['a pax size that is not a number', tarArchive([{ name: 'a', pax: { size: '1e9' } }]), /says size=1e9/],
   ['a sparse file', tarArchive([{ name: 'a', pax: { 'GNU.sparse.major': '1' } }]), /sparse file/],
   ['metadata without end', tarArchive([{ name: 'a', flag: 'x', size: 2 ** 30 }]), /bytes of metadata/],
 ])('refuses %s', async (_, archive, message) => {

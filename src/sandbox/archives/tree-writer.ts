@@ -56,7 +56,7 @@ export class TreeWriter {
   }
 
   /** The real path of an entry: its parents without symlinks, created if missing. */
-  place(path: string): string {
+  resolve(path: string): string {
     const slash = path.lastIndexOf('/');
     const parent = this.#directoryAt(path.slice(0, Math.max(slash, 0)));
     return join(parent, path.slice(slash + 1));

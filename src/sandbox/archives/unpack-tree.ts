@@ -72,36 +72,36 @@ class OwnTree {
 
   async put({ header, body }: TarEntry): Promise<void> {
     const path = pathOf(header.name, this.#depth);
-    const place = path === '' ? '' : this.#tree.place(path);
+    const resolved = path === '' ? '' : this.#tree.resolve(path);
     const facts = ownFacts(header);
-    if (header.type === 'directory') return this.#tree.directory(place, facts);
-    if (place === '') return this.#leaveOut(header.name);
+    if (header.type === 'directory') return this.#tree.directory(resolved, facts);
+    if (resolved === '') return this.#leaveOut(header.name);
 
     this.report.files++;
-    if (header.type === 'file') return this.#tree.file(place, facts, body());
-    if (header.type === 'symlink' && this.#staysInside(place, header.linkName)) {
-      return this.#tree.symlink(place, header.linkName, facts);
+    if (header.type === 'file') return this.#tree.file(resolved, facts, body());
+    if (header.type === 'symlink' && this.#staysInside(resolved, header.linkName)) {
+      return this.#tree.symlink(resolved, header.linkName, facts);
     }
     if (header.type === 'link') {
-      const linked = this.#tree.place(pathOf(header.linkName, this.#depth));
+      const linked = this.#tree.resolve(pathOf(header.linkName, this.#depth));
       // A hard link to a symlink could point elsewhere from its new path.
-      if (this.#tree.stat(linked)?.isFile()) return this.#tree.link(place, linked, facts);
+      if (this.#tree.stat(linked)?.isFile()) return this.#tree.link(resolved, linked, facts);
     }
     this.report.files--;
     return this.#leaveOut(header.name);
   }
 
   /**
-   * `place` contains no symlink, so leading `..` resolve literally; after a name they could follow another symlink.
+   * `resolved` contains no symlink, so leading `..` resolve literally; after a name they could follow another symlink.
    * Every symlink that is kept points inside, so the names after the dots do too.
    */
-  #staysInside(place: string, target: ByteString): boolean {
+  #staysInside(resolved: string, target: ByteString): boolean {
     checkText(target);
     if (target === '' || target.startsWith('/')) return false;
     const names = target.split('/').filter((name) => name !== '' && name !== '.');
     const ups = names.findIndex((name) => name !== '..');
     const leading = ups === -1 ? names.length : ups;
-    const parents = place.split('/').length - 1;
+    const parents = resolved.split('/').length - 1;
     return leading <= parents && !names.slice(leading).includes('..');
   }
 

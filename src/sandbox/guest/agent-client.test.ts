@@ -42,7 +42,7 @@ test.each([
   ['a question', (client: AgentClient, signal: AbortSignal) => new GuestFiles(client).stat('/', { signal })],
   ['a file that is read', (client: AgentClient, signal: AbortSignal) => new GuestFiles(client).read('/', { signal })],
   ['a list', (client: AgentClient, signal: AbortSignal) => new GuestFiles(client).list('/', { signal }).next()],
-])('%s that waits for its turn leaves when its caller does, and who waits behind it gets the turn', async (_, call) => {
+])('%s that waits for its turn leaves when its caller does, and the next one gets the turn', async (_, call) => {
   const { client, asked, open, answer } = await busyGuest();
   const leaver = new AbortController();
   const leaving = call(client, leaver.signal);
@@ -56,7 +56,7 @@ test.each([
   client.close();
 });
 
-test('a turn goes to whoever has waited longest, and nobody comes between', async () => {
+test('a turn goes to the caller that has waited longest, and none comes between', async () => {
   const { client, asked, open, answer } = await busyGuest();
   const order: string[] = [];
   const waiting = client.request(OP.walk, Buffer.alloc(0)).then(() => order.push('waited'));

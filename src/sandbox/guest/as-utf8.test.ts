@@ -17,7 +17,7 @@ test.each([
   expect((await asUtf8(bytes, scope)).equals(Buffer.from(text))).toBe(true);
 });
 
-test('others are served meanwhile, and one who gives up ends it', async () => {
+test('others are served meanwhile, and a caller that cancels ends it', async () => {
   const control = new AbortController();
   const decoding = asUtf8(Buffer.alloc(4 * 2 ** 20, 0xff), { signal: control.signal });
   setImmediate(() => control.abort());

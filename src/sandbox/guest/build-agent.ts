@@ -14,7 +14,7 @@ export const AGENT_SOURCES = [
   'agent-files.c',
   'agent-frames.c',
   'agent-gvisor.c',
-  'agent-hunt.c',
+  'agent-kill.c',
   'agent-machine.c',
   'agent-mark.c',
   'agent-memory.c',

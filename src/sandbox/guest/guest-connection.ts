@@ -1,7 +1,7 @@
 /**
  * A connection that a program of the guest made, as a Node stream with the backpressure of the channel.
  *
- * Each direction ends separately. Closing it after its own end lets the guest deliver what was written; closing it
+ * Each direction ends separately. Closing it after its own end lets the guest deliver the written bytes; closing it
  * before resets the connection. The guest is notified even if it ended the connection first: until then it does not
  * reuse the slot.
  */
@@ -12,15 +12,15 @@ import type { GuestStream } from './guest-stream.ts';
 
 export class GuestConnection extends Duplex {
   readonly #stream: GuestStream;
-  readonly #tell: (op: number) => void;
+  readonly #sendOp: (op: number) => void;
   #hasEnded = false;
   #resume = () => {};
 
-  /** `tell` sends a frame to the guest, also after the guest's last one. */
-  constructor(stream: GuestStream, tell: (op: number) => void) {
+  /** `sendOp` sends a frame to the guest, also after the guest's last one. */
+  constructor(stream: GuestStream, sendOp: (op: number) => void) {
     super();
     this.#stream = stream;
-    this.#tell = tell;
+    this.#sendOp = sendOp;
     this.on('error', () => {});
     this.#pump().catch(() => this.destroy());
     stream.answer.then(
@@ -29,7 +29,7 @@ export class GuestConnection extends Duplex {
     );
   }
 
-  /** As on a socket: pending writes are sent first. */
+  /** Destroys after pending writes are sent, as a socket does. */
   destroySoon(): void {
     if (this.writableFinished) this.destroy();
     else this.end(() => this.destroy());
@@ -53,14 +53,14 @@ export class GuestConnection extends Duplex {
 
   override _final(done: () => void): void {
     this.#hasEnded = true;
-    this.#tell(OP.end);
+    this.#sendOp(OP.end);
     done();
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     const hasBothEnded = this.#hasEnded && this.readableEnded;
     if (!this.#stream.isOver && !hasBothEnded) this.#stream.abandon();
-    else if (!this.#hasEnded) this.#tell(OP.cancel);
+    else if (!this.#hasEnded) this.#sendOp(OP.cancel);
     this.#resume();
     done(error);
   }

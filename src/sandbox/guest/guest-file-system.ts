@@ -44,8 +44,8 @@ export function guestFileSystem(
     rm: (path, options, scope) => asHostError(path, () => files.remove(path, { ...options, ...changeScope(scope) })),
     chmod: (path, options, scope) => asHostError(path, () => files.chmod(path, { ...options, ...changeScope(scope) })),
     async mv(from, to, options, scope) {
-      const told = { source: from, directoryIs: 'io' } as const;
-      await asHostError(to, () => files.rename(from, to, { ...options, ...changeScope(scope) }), told);
+      const errorOptions = { source: from, directoryIs: 'io' } as const;
+      await asHostError(to, () => files.rename(from, to, { ...options, ...changeScope(scope) }), errorOptions);
     },
     grep: (request, scope) => asHostError(request.path, () => grepGuest(search, request, scope)),
     sed: (request, scope) =>

@@ -67,7 +67,7 @@ export class GuestProcess implements Process {
   readonly done: Promise<ProcessEnd>;
   readonly #stream: GuestStream;
   readonly #version: number;
-  #giveUp!: () => void;
+  #stopWaiting!: () => void;
 
   private constructor(stream: GuestStream, { terminal }: GuestCommand, version: number, startedMs: number) {
     this.#stream = stream;
@@ -78,7 +78,7 @@ export class GuestProcess implements Process {
       end: () => (terminal ? void stream.send(END_OF_INPUT) : stream.end()),
     };
     this.resize =
-      terminal && (({ columns, rows }) => stream.tell(OP.resize, new RequestBytes().u16(rows).u16(columns).bytes()));
+      terminal && (({ columns, rows }) => stream.post(OP.resize, new RequestBytes().u16(rows).u16(columns).bytes()));
     this.done = this.#run(startedMs);
     // Readers of the output get the error themselves.
     this.done.catch(() => {});
@@ -102,7 +102,7 @@ export class GuestProcess implements Process {
 
   async signal(): Promise<void> {
     this.#stream.cancel();
-    const timer = setTimeout(this.#giveUp, KILL_MS).unref();
+    const timer = setTimeout(this.#stopWaiting, KILL_MS).unref();
     await this.done.catch(() => {});
     clearTimeout(timer);
   }
@@ -111,11 +111,11 @@ export class GuestProcess implements Process {
   async sendSignal(name: NodeJS.Signals): Promise<void> {
     if (this.#version < LIVE_VERSION)
       throw new AgentTooOld('a signal', { version: this.#version, needed: LIVE_VERSION });
-    this.#stream.tell(OP.signal, new RequestBytes().u8(LINUX_SIGNALS[name]!).bytes());
+    this.#stream.post(OP.signal, new RequestBytes().u8(LINUX_SIGNALS[name]!).bytes());
   }
 
   async #run(startedMs: number): Promise<ProcessEnd> {
-    const given = new Promise<undefined>((resolve) => (this.#giveUp = () => resolve(undefined)));
+    const given = new Promise<undefined>((resolve) => (this.#stopWaiting = () => resolve(undefined)));
     const answer = await Promise.race([this.#stream.answer, given]);
     if (!answer) this.#stream.drop();
     const [code = 255, flags = answer ? 0 : FLAG.killed] = answer ?? [];

@@ -2,7 +2,7 @@
  * One request to the guest or one connection from it, from its first frame to its last, with flow control in both
  * directions.
  *
- * Each side sends only what the other gave credit for. So at most a window is buffered for a slow reader, and a guest
+ * Each side sends only within the credit of the other. So at most a window is buffered for a slow reader, and a guest
  * that sends more has broken the protocol.
  */
 import { KeptOutput, type OutputPiece, type OutputStream } from '#host';
@@ -84,18 +84,18 @@ export class GuestStream {
   }
 
   /** Sends a frame about the command that runs on this stream. */
-  tell(op: number, payload: Uint8Array): void {
+  post(op: number, payload: Uint8Array): void {
     if (!this.#isOver) void this.#send(this.id, op, payload);
   }
 
-  /** Cancels the request in the guest and drops what still arrives. */
+  /** Cancels the request in the guest and drops later data. */
   abandon(): void {
     this.#waiting.length = 0;
     this.drop();
     this.cancel();
   }
 
-  /** Ends the output here and drops what still arrives. */
+  /** Ends the output here and drops later data. */
   drop(): void {
     this.#isDropped = true;
     this.#wakeReader();

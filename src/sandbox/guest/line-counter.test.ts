@@ -11,7 +11,7 @@ test('lines are numbered from 1, by the newlines before them', async () => {
   expect(lines).toEqual([1, 1, 2, 3, 4]);
 });
 
-test('a text of nothing but newlines is counted while others are served, and one who gives up ends it', async () => {
+test('a text of nothing but newlines is counted while others are served, and a caller that cancels ends it', async () => {
   const control = new AbortController();
   const text = Buffer.alloc(4 * 2 ** 20, '\n');
   expect(await new LineCounter(text).lineAt(text.length, scope)).toBe(text.length + 1);

@@ -11,7 +11,7 @@ test.each([0, 1, 8, 2048, 2049, 10_000])('%d names come in the order of their by
   expect(sorted).toEqual(names.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
 });
 
-test('others are served meanwhile, and one who gives up ends it', async () => {
+test('others are served meanwhile, and a caller that cancels ends it', async () => {
   const control = new AbortController();
   const names = Array.from({ length: 10_000 }, (_, i) => `${i}`);
   const sorting = sortInTurns(names, (name) => name, { signal: control.signal });

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { ifThere } from './if-exists.ts';
+import { ifExists } from './if-exists.ts';
 
 /** Created on first use. Undefined if the cache is not writable. */
 export function cacheIdOf(cacheDir: string): string | undefined {
@@ -19,7 +19,7 @@ export function cacheIdOf(cacheDir: string): string | undefined {
 }
 
 function readId(file: string): string | undefined {
-  return ifThere(() => readFileSync(file, 'utf8').trim()) || undefined;
+  return ifExists(() => readFileSync(file, 'utf8').trim()) || undefined;
 }
 
 /** If two processes create one, both get the first: a hard link, unlike a rename, replaces nothing. */

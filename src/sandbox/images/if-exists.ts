@@ -1,5 +1,5 @@
 /** Reads or changes a file that another process may remove at any moment; undefined if it is missing. */
-export function ifThere<T>(work: () => T): T | undefined {
+export function ifExists<T>(work: () => T): T | undefined {
   try {
     return work();
   } catch (error) {

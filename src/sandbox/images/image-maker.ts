@@ -47,16 +47,16 @@ const QUICK_ANSWER_MS = 5_000;
 
 /** Usual build time of a preset with fast downloads. */
 const USUAL_BUILD_MS = 40_000;
-const TELL_EVERY_MS = 1_000;
+const REPORT_EVERY_MS = 1_000;
 
 /**
  * Reports an estimate at once and every second: the share of the usual time that has passed, slower towards the end.
  */
-function tellTime(tell: (share: number) => void): () => void {
+function reportShare(report: (share: number) => void): () => void {
   const startedMs = performance.now();
   const shareNow = () => 1 - Math.exp(-(performance.now() - startedMs) / USUAL_BUILD_MS);
-  tell(0);
-  const timer = setInterval(() => tell(shareNow()), TELL_EVERY_MS);
+  report(0);
+  const timer = setInterval(() => report(shareNow()), REPORT_EVERY_MS);
   return () => clearInterval(timer);
 }
 
@@ -81,7 +81,7 @@ export class ImageMaker {
     return resolved ? this.#download(wanted, resolved) : this.#build(wanted, name);
   }
 
-  /** Returns what `make` would do; reads only the manifest from a registry. */
+  /** Returns the plan of `make`; reads only the manifest from a registry. */
   async outlook(wanted: Wanted): Promise<Outlook> {
     const { name } = wanted;
     try {
@@ -138,10 +138,10 @@ export class ImageMaker {
     { config: { diffIds, settings }, layers, source, blobs }: PulledImage & Pick<RefRecord, 'source'>,
   ): Promise<RefRecord> {
     const { store, limits } = this.#options;
-    const tell = throttled(onProgress);
+    const report = throttled(onProgress);
     const digest = chainIdOf(diffIds);
     await store.makeTree(digest, (rootDir) => {
-      const onBytes = (doneBytes: number) => tell({ image: name, phase: 'unpacking', doneBytes });
+      const onBytes = (doneBytes: number) => report({ image: name, phase: 'unpacking', doneBytes });
       const addTo = isPreset(name) ? addAppFolder : undefined;
       return unpackImage(layers, rootDir, { limits, signal, onBytes, addTo });
     });
@@ -151,7 +151,7 @@ export class ImageMaker {
   #build({ ref, signal, onProgress }: Wanted, name: PresetName): Promise<RefRecord> {
     const { store, limits } = this.#options;
     return this.#withWorkDir(async (workDir) => {
-      const stop = tellTime((share) => onProgress({ image: name, phase: 'building', doneBytes: 0, share }));
+      const stop = reportShare((share) => onProgress({ image: name, phase: 'building', doneBytes: 0, share }));
       const { digest, env, unpack } = await fetchPreset(name, { workDir, signal }).finally(stop);
       onProgress({ image: name, phase: 'unpacking', doneBytes: 0 });
       await store.makeTree(digest, (rootDir) => unpack(rootDir, { limits, signal }));
@@ -160,9 +160,9 @@ export class ImageMaker {
   }
 
   #pullOptions({ name, signal, onProgress }: Wanted): PullOptions {
-    const tell = throttled(onProgress);
+    const report = throttled(onProgress);
     const onBytes = (doneBytes: number, totalBytes: number) =>
-      tell({ image: name, phase: 'downloading', doneBytes, totalBytes });
+      report({ image: name, phase: 'downloading', doneBytes, totalBytes });
     const { store, limits, registry } = this.#options;
     return { ...registry, store, limits, signal, onBytes };
   }

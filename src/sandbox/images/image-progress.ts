@@ -51,13 +51,13 @@ const AT_MOST_EVERY_MS = 100;
 /** Reports every phase at its start and end, and in between at a limited rate. */
 export function throttled(onProgress: OnProgress): OnProgress {
   let phase = '';
-  let toldAtMs = 0;
+  let reportedAtMs = 0;
   return (progress) => {
     const nowMs = performance.now();
     const isEnd = progress.doneBytes === progress.totalBytes;
-    if (progress.phase === phase && !isEnd && nowMs - toldAtMs < AT_MOST_EVERY_MS) return;
+    if (progress.phase === phase && !isEnd && nowMs - reportedAtMs < AT_MOST_EVERY_MS) return;
     phase = progress.phase;
-    toldAtMs = nowMs;
+    reportedAtMs = nowMs;
     onProgress(progress);
   };
 }

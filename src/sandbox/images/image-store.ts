@@ -2,7 +2,7 @@
  * The images on this disk. Layout under the cache directory:
  *
  *   rootfs/sha256-<chain id>/tree        an unpacked image; image.json beside it, whose mtime is its last use
- *   refs/<hash of a reference>.json      what a reference means, and the settings of that image
+ *   refs/<hash of a reference>.json      digest of a reference, and the settings of that image
  *   holds/sha256-<chain id>/<process>    one file per process that uses the image
  *   blobs/sha256-<digest>                downloads
  *   erofs/sha256-<chain id>.erofs        the image as a disk, where machines of QEMU use it
@@ -26,7 +26,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 
 import { isAlive, OWN_MARK } from '#host';
-import { ifThere } from './if-exists.ts';
+import { ifExists } from './if-exists.ts';
 import { UNFINISHED, writeSharedFile } from './write-shared-file.ts';
 
 const Settings = z.object({ env: z.array(z.string()), workdir: z.string().optional(), user: z.string().optional() });
@@ -43,7 +43,7 @@ const TreeRecord = z.object({ bytes: z.number(), entries: z.number(), skipped: z
 /** Settings of an image for the commands that run in it. */
 export type ImageSettings = z.infer<typeof Settings>;
 export type RefRecord = z.infer<typeof RefRecord>;
-/** What was unpacked. `skipped` counts device nodes and FIFOs. */
+/** Counts of an unpacked image. `skipped` counts device nodes and FIFOs. */
 export type TreeRecord = z.infer<typeof TreeRecord>;
 
 export interface StoredImage extends RefRecord {
@@ -52,7 +52,7 @@ export interface StoredImage extends RefRecord {
 
 export class ImageStore {
   readonly dir: string;
-  readonly #held = new Map<string, number>();
+  readonly #uses = new Map<string, number>();
 
   constructor(dir: string) {
     this.dir = dir;
@@ -150,7 +150,7 @@ export class ImageStore {
   /** Renames an image away in one step, then deletes it. False when another process removed it. */
   removeTree(digest: string): boolean {
     const trash = join(this.dir, 'rootfs', `${UNFINISHED}${OWN_MARK}-${randomUUID()}`);
-    const wasThere = ifThere(() => (renameSync(this.treeDir(digest), trash), true)) ?? false;
+    const wasThere = ifExists(() => (renameSync(this.treeDir(digest), trash), true)) ?? false;
     if (!wasThere) return false;
     rmSync(trash, { recursive: true, force: true });
     rmSync(this.#holdsDir(digest), { recursive: true, force: true });
@@ -166,24 +166,24 @@ export class ImageStore {
   /** False if the image was removed: another process may have pruned it since it was found. */
   markUsed(digest: string): boolean {
     const now = new Date();
-    return ifThere(() => (utimesSync(join(this.treeDir(digest), 'image.json'), now, now), true)) ?? false;
+    return ifExists(() => (utimesSync(join(this.treeDir(digest), 'image.json'), now, now), true)) ?? false;
   }
 
   hold(digest: string): void {
-    const count = this.#held.get(digest) ?? 0;
-    this.#held.set(digest, count + 1);
+    const count = this.#uses.get(digest) ?? 0;
+    this.#uses.set(digest, count + 1);
     if (count > 0) return;
     mkdirSync(this.#holdsDir(digest), { recursive: true });
     writeFileSync(join(this.#holdsDir(digest), OWN_MARK), '');
   }
 
   release(digest: string): void {
-    const count = this.#held.get(digest) ?? 0;
+    const count = this.#uses.get(digest) ?? 0;
     if (count > 1) {
-      this.#held.set(digest, count - 1);
+      this.#uses.set(digest, count - 1);
       return;
     }
-    this.#held.delete(digest);
+    this.#uses.delete(digest);
     rmSync(join(this.#holdsDir(digest), OWN_MARK), { force: true });
   }
 
@@ -198,7 +198,7 @@ export class ImageStore {
   }
 
   /** Whether any living process uses the image. */
-  isHeld(digest: string): boolean {
+  isInUse(digest: string): boolean {
     return namesIn(this.#holdsDir(digest)).some(isAlive);
   }
 
@@ -224,7 +224,7 @@ export class ImageStore {
 /** Also undefined for a record that does not parse, or of another version of Workcell: the image is made again. */
 function readRecord<T>(path: string, schema: z.ZodType<T>): T | undefined {
   try {
-    return ifThere(() => schema.safeParse(JSON.parse(readFileSync(path, 'utf8'))).data);
+    return ifExists(() => schema.safeParse(JSON.parse(readFileSync(path, 'utf8'))).data);
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
@@ -232,7 +232,7 @@ function readRecord<T>(path: string, schema: z.ZodType<T>): T | undefined {
 }
 
 function namesIn(folder: string): string[] {
-  return ifThere(() => readdirSync(folder)) ?? [];
+  return ifExists(() => readdirSync(folder)) ?? [];
 }
 
 function fileName(digest: string): string {

@@ -55,7 +55,7 @@ test('refuses with the reason: unknown, not allowed, missing, failed', async () 
   await expect(images.prepare('bad', { signal: never })).rejects.toThrow(/"NO REFERENCE" is not an image reference/);
 });
 
-test('tells beforehand how an image would get here', async () => {
+test('reports beforehand how an image would get here', async () => {
   await using dir = await tempDir();
   await using registry = await registryOf(ociImage(HELLO));
   const customImages = { mine: `${registry.host}/mine:v1`, zoo: `${registry.host}/zoo:none`, bad: 'NO REFERENCE' };
@@ -87,10 +87,10 @@ test('pulls an image once, keeps it, and reads its settings', async () => {
   const image = ociImage(HELLO, { config: { Env: ['A=1'], WorkingDir: '/srv', User: 'app:staff' } });
   await using registry = await registryOf(image);
   const customImages = { mine: `${registry.host}/team/mine:v1` };
-  const told: ImageProgress[] = [];
+  const reported: ImageProgress[] = [];
   const prepared = await open(dir.root, { customImages }).prepare('mine', {
     signal: never,
-    onProgress: (p) => told.push(p),
+    onProgress: (p) => reported.push(p),
   });
 
   expect(prepared).toEqual({
@@ -108,13 +108,13 @@ test('pulls an image once, keeps it, and reads its settings', async () => {
     (sum, [digest, { length }]) => (digest === image.manifestDigest ? sum : sum + length),
     0,
   );
-  expect(told.filter(({ phase }) => phase === 'downloading').at(-1)).toEqual({
+  expect(reported.filter(({ phase }) => phase === 'downloading').at(-1)).toEqual({
     image: 'mine',
     phase: 'downloading',
     doneBytes: total,
     totalBytes: total,
   });
-  expect(told.some(({ phase }) => phase === 'unpacking')).toBe(true);
+  expect(reported.some(({ phase }) => phase === 'unpacking')).toBe(true);
 
   const asked = registry.requests.length;
   const again = open(dir.root, { customImages, autoInstall: false });
@@ -135,7 +135,7 @@ test('sandbox.P3 sandbox.B20 two first-ever prepares at once do the work once, i
   expect(readdirSync(dir.path('rootfs'))).toHaveLength(1);
 });
 
-test('asks the registry again only when told to pull', async () => {
+test('asks the registry again only with a pull', async () => {
   await using dir = await tempDir();
   const [first, second] = [ociImage(HELLO), ociImage([[{ name: 'bin/hello', content: 'changed' }]])];
   const manifests: Record<string, Buffer> = { v1: first.manifest };
@@ -234,7 +234,7 @@ test('imports the platform of this machine, or the tag that was named', async ()
 test.each([
   ['no image', () => tarArchive([{ name: 'readme', content: 'x' }]), /neither an OCI layout/],
   [
-    'a name that leads out',
+    'a path that points outside it',
     () => tarArchive([{ name: 'manifest.json', content: '[{"Config":"../../etc/passwd","Layers":[]}]' }]),
     /leaves the archive/,
   ],

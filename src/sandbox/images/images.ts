@@ -176,8 +176,8 @@ export class Images {
 
   #make(name: string, { signal, onProgress }: WorkOptions, when: 'if-missing' | 'always'): Promise<RefRecord> {
     const ref = this.#refOf(name);
-    return this.#making.do(`${when} ${ref}`, { signal, onProgress }, (shared, tell) =>
-      this.#explaining(name, () => this.#makeAlone({ name, ref, signal: shared, onProgress: tell }, when)),
+    return this.#making.do(`${when} ${ref}`, { signal, onProgress }, (shared, report) =>
+      this.#explaining(name, () => this.#makeAlone({ name, ref, signal: shared, onProgress: report }, when)),
     );
   }
 

@@ -2,7 +2,7 @@
 export { withBuildLock } from './build-lock.ts';
 export { defaultCacheDir } from './cache-dir.ts';
 export { PRESET_NAMES } from './catalogue.ts';
-export { ifThere } from './if-exists.ts';
+export { ifExists } from './if-exists.ts';
 export { ImageError } from './image-error.ts';
 export { ImageStore } from './image-store.ts';
 export { percentOf, PHASES, progressText, STEP_COUNT, stepOf, type ImageProgress } from './image-progress.ts';

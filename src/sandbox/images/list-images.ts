@@ -38,7 +38,7 @@ function cachedPart(store: ImageStore, ref: string): ImageRow['cached'] {
     source,
     bytes: store.treeRecord(digest)?.bytes ?? 0,
     lastUsed: new Date(usedAtMs),
-    isInUse: store.isHeld(digest),
+    isInUse: store.isInUse(digest),
   };
 }
 

@@ -39,7 +39,7 @@ export function pruneImages(store: ImageStore, { unusedForMs, maxBytes = Infinit
   store.removeUnfinished();
   const nowMs = Date.now();
   const images = candidates(store);
-  const isBusy = ({ digest, usedAtMs }: Candidate) => store.isHeld(digest) || nowMs - usedAtMs < STARTING_MS;
+  const isBusy = ({ digest, usedAtMs }: Candidate) => store.isInUse(digest) || nowMs - usedAtMs < STARTING_MS;
 
   let keptBytes = images.reduce((sum, { bytes }) => sum + bytes, 0);
   const removed: PrunedImage[] = [];

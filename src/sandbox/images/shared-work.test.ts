@@ -4,21 +4,25 @@ import { SharedWork } from './shared-work.ts';
 
 const never = new AbortController().signal;
 
-test('does the work once for all who ask at the same time, and tells all of them how far it is', async () => {
+test('callers that ask at the same time share the work, and each gets its progress', async () => {
   const shared = new SharedWork<number, string>();
   let starts = 0;
   const seen: string[] = [];
-  const ask = (who: string) =>
-    shared.do('key', { signal: never, onProgress: (progress) => seen.push(`${who} ${progress}`) }, async (_, tell) => {
-      tell('begun');
-      return ++starts;
-    });
+  const ask = (caller: string) =>
+    shared.do(
+      'key',
+      { signal: never, onProgress: (progress) => seen.push(`${caller} ${progress}`) },
+      async (_, report) => {
+        report('begun');
+        return ++starts;
+      },
+    );
   expect(await Promise.all([ask('a'), ask('b')])).toEqual([1, 1]);
   expect(seen).toEqual(['a begun', 'b begun']);
   expect(await ask('c')).toBe(2);
 });
 
-test('goes on when one of two leaves, and is given up when the last one does', async () => {
+test('the work continues when one of two callers aborts, and is aborted with the last one', async () => {
   const shared = new SharedWork<void, never>();
   const [first, second] = [new AbortController(), new AbortController()];
   let given: AbortSignal | undefined;

@@ -34,16 +34,16 @@ export class SharedWork<T, P> {
     } finally {
       watcher.signal.removeEventListener('abort', leave);
       running.watchers.delete(watcher);
-      if (running.watchers.size === 0) this.#giveUp(key, running);
+      if (running.watchers.size === 0) this.#abandon(key, running);
     }
   }
 
   #start(key: string, work: Work<T, P>): Running<T, P> {
     const control = new AbortController();
     const watchers = new Set<Watcher<P>>();
-    const tell = (progress: P) => watchers.forEach(({ onProgress }) => onProgress?.(progress));
+    const report = (progress: P) => watchers.forEach(({ onProgress }) => onProgress?.(progress));
     // Deferred, so that the first caller also gets the progress from the beginning.
-    const result = Promise.resolve().then(() => work(control.signal, tell));
+    const result = Promise.resolve().then(() => work(control.signal, report));
     const running = { result, watchers, control };
     this.#running.set(key, running);
     const forget = () => this.#forget(key, running);
@@ -52,7 +52,7 @@ export class SharedWork<T, P> {
   }
 
   /** Lets the next caller start again, instead of joining work that is being aborted. */
-  #giveUp(key: string, running: Running<T, P>): void {
+  #abandon(key: string, running: Running<T, P>): void {
     this.#forget(key, running);
     running.control.abort();
   }

@@ -275,11 +275,11 @@ describe('other requests', () => {
     const broken = { call: () => Promise.reject(new TypeError('inside')) } as unknown as Connection;
     const response = await httpApp(broken, { ...options, log }).request('/functions/digger/echo', { method: 'POST' });
     expect({ status: response.status, body: await response.json() }).toEqual(
-      failed(500, 'internal_error', 'a bug in the HTTP door'),
+      failed(500, 'internal_error', 'a bug in the HTTP surface'),
     );
     expect(logged).toEqual([
       [
-        'a bug in the HTTP door',
+        'a bug in the HTTP surface',
         { path: '/functions/digger/echo', stack: expect.stringContaining('TypeError: inside') },
       ],
     ]);

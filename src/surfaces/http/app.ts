@@ -110,8 +110,8 @@ export function httpApp(bus: Bus, options: HttpAppOptions): Hono<NodeRequest> {
   );
   app.onError((error, c) => {
     if (error instanceof CallError) return answer(c, httpFailure(error, undefined, options.busErrors));
-    (options.log ?? silentLog).error('a bug in the HTTP door', { path: c.req.path, stack: error.stack });
-    return answer(c, badRequest('internal_error', 'a bug in the HTTP door', 500));
+    (options.log ?? silentLog).error('a bug in the HTTP surface', { path: c.req.path, stack: error.stack });
+    return answer(c, badRequest('internal_error', 'a bug in the HTTP surface', 500));
   });
   return app;
 }

@@ -7,7 +7,7 @@ export function homePage(version: string): string {
     title: 'Workcell',
     blocks: [
       { kind: 'heading' as const, level: 1 as const, text: `Workcell ${version}` },
-      { kind: 'text' as const, text: 'This port is the bus (WebSocket at `/`) and the HTTP door.' },
+      { kind: 'text' as const, text: 'This port is the bus (WebSocket at `/`) and the HTTP API.' },
       {
         kind: 'table' as const,
         head: ['Door', 'What it is'],

@@ -28,7 +28,7 @@ const worker = defineWorker({
 });
 const wait = worker.defineFunction({
   id: 'digger::wait',
-  summary: 'Wait until the caller gives up.',
+  summary: 'Wait until the caller cancels.',
   effect: 'read',
   permissions: [],
   request: z.unknown(),
@@ -37,7 +37,7 @@ const wait = worker.defineFunction({
   examples: [],
   handle: (_request, _context, scope) => {
     scopes.shift()?.(scope);
-    return new Promise((resolve) => scope.signal.addEventListener('abort', () => resolve('given up')));
+    return new Promise((resolve) => scope.signal.addEventListener('abort', () => resolve('cancelled')));
   },
 });
 
@@ -86,7 +86,7 @@ test('a client that has waited long enough gives its call up', async () => {
   await aborted;
 });
 
-test('a body that never ends is answered at the cap', { timeout: 10_000 }, async () => {
+test('a body that never ends is answered at the cap', async () => {
   const { outgoing, incoming } = send('/functions/digger/wait');
   const pour = () => {
     while (outgoing.writable && outgoing.write(Buffer.alloc(65_536)));
@@ -108,7 +108,7 @@ test.each([
   ['/functions/digger%2Fwait', 404, 'function_not_found'],
   ['/functions/digger%3A%3Anone', 404, 'function_not_found'],
   ['//functions/digger/none', 404, 'path_not_found'],
-])('POST %s, as it stands on the wire, is a %i', async (path, status, code) => {
+])('POST %s, as it is on the wire, is a %i', async (path, status, code) => {
   const { outgoing, incoming } = send(path);
   outgoing.end();
   const response = await incoming;

@@ -172,8 +172,8 @@ function resolve(document: unknown, reference: string): unknown {
 }
 
 test('a failure that is a result leaves the result as it is described', () => {
-  const told = entry('files::read', { errors: [{ code: 'F1', meaning: 'Gone.', http: 200, retryable: false }] });
-  const { paths } = openApiDocument([told], '1') as { paths: Record<string, { post: { responses: object } }> };
+  const reported = entry('files::read', { errors: [{ code: 'F1', meaning: 'Gone.', http: 200, retryable: false }] });
+  const { paths } = openApiDocument([reported], '1') as { paths: Record<string, { post: { responses: object } }> };
   const { responses } = paths['/functions/files/read']!.post;
   expect(Object.keys(responses)).toEqual(['200', 'default']);
   expect(responses).toMatchObject({ 200: { description: 'The result.' } });

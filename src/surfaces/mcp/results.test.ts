@@ -159,11 +159,11 @@ const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
 
 test('mcp.P8 an image is an image, wherever it comes from', () => {
   const image = { type: 'image', data: png.toString('base64'), mimeType: 'image/png' };
-  const told = { type: 'text', text: 'size: 16' };
+  const reported = { type: 'text', text: 'size: 16' };
   const value = { content: '', size: 16, image: { mime_type: 'image/png', base64: png.toString('base64') } };
-  expect(resultOf(value)).toEqual({ content: [told, image] });
-  expect(resultOf({ success: true, data: value })).toEqual({ content: [told, image] });
-  expect(toFileResult({ rest: { size: 16 }, bytes: png }, kept)).toEqual({ content: [told, image] });
+  expect(resultOf(value)).toEqual({ content: [reported, image] });
+  expect(resultOf({ success: true, data: value })).toEqual({ content: [reported, image] });
+  expect(toFileResult({ rest: { size: 16 }, bytes: png }, kept)).toEqual({ content: [reported, image] });
 });
 
 test.each([

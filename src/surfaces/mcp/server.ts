@@ -51,10 +51,10 @@ const MAX_FILE_BYTES = 16 * 2 ** 20;
  * Clients that load tools on demand show a model only this and the names, so it names the tools and when to use them.
  */
 const INSTRUCTIONS =
-  'Workcell: files, commands and throw-away machines for one fenced workspace. Use it for all work on the code.\n' +
+  'Workcell: files, commands and throw-away machines for one workspace. Use it for all work on the code.\n' +
   'read, search, list, outline: look around, several files in one call.\n' +
   'edit, write, move: change files, all or nothing; undo takes changes back, changes lists them.\n' +
-  'run: any command line; long output is shortened and kept for `output`; servers go on as a job (`job`).\n' +
+  'run: any command line; long output is shortened and kept for `output`; servers continue as a job (`job`).\n' +
   'sandbox: run untrusted code, with packages.\n' +
   'more: every other function. A failed call says what to do next.';
 

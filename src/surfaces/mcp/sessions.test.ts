@@ -16,7 +16,7 @@ function sessionsOfOneTool() {
       server.setRequestHandler('tools/call', (_, { mcpReq: { signal } }) => {
         const text = new Promise<string>((resolve) => {
           ends.push(() => resolve('done'));
-          signal.addEventListener('abort', () => resolve('given up'));
+          signal.addEventListener('abort', () => resolve('cancelled'));
         });
         return text.then((said) => ({ content: [{ type: 'text', text: said }] }));
       });
@@ -45,6 +45,13 @@ async function begin(sessions: Sessions, client = 'one'): Promise<string> {
   return response.headers.get('mcp-session-id')!;
 }
 
+/** Whether the session is there after an hour of no use. */
+async function isKept(sessions: Sessions, id: string): Promise<boolean> {
+  vi.setSystemTime(Date.now() + HOUR_MS);
+  await begin(sessions);
+  return sessions.has(post({}, id));
+}
+
 const calling = (sessions: Sessions, id: string) =>
   sessions.fetch(post({ id: 2, method: 'tools/call', params: { name: 'wait', arguments: {} } }, id), {
     address: 'one',
@@ -55,14 +62,10 @@ test('a session whose client left in the middle of a call is not in use', async 
   const { sessions, ends } = sessionsOfOneTool();
   const left = await begin(sessions);
   const response = await calling(sessions, left);
-  await vi.waitFor(() => expect(ends).toHaveLength(1), 30_000);
+  await expect.poll(() => ends).toHaveLength(1);
   await response.body!.cancel();
 
-  await vi.waitFor(async () => {
-    vi.setSystemTime(Date.now() + HOUR_MS);
-    await begin(sessions);
-    expect(sessions.has(post({}, left))).toBe(false);
-  }, 30_000);
+  await expect.poll(() => isKept(sessions, left)).toBe(false);
   await sessions.close();
 });
 
@@ -72,7 +75,7 @@ test('a session in which a call runs is in use, however long that takes', async 
   const busy = await begin(sessions);
   const idle = await begin(sessions);
   const answer = (await calling(sessions, busy)).text();
-  await vi.waitFor(() => expect(ends).toHaveLength(1), 30_000);
+  await expect.poll(() => ends).toHaveLength(1);
 
   vi.setSystemTime(Date.now() + HOUR_MS);
   await begin(sessions);
@@ -81,10 +84,6 @@ test('a session in which a call runs is in use, however long that takes', async 
   expect(await answer).toContain('done');
 
   // The last use is recorded just after the last byte was read.
-  await vi.waitFor(async () => {
-    vi.setSystemTime(Date.now() + HOUR_MS);
-    await begin(sessions);
-    expect(sessions.has(post({}, busy))).toBe(false);
-  }, 30_000);
+  await expect.poll(() => isKept(sessions, busy)).toBe(false);
   await sessions.close();
 });

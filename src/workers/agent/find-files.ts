@@ -1,5 +1,6 @@
 /** Files of the workspace by glob, without those that .gitignore excludes. */
 import type { CallScope } from '#contract';
+import { openDirectory } from '#host';
 import type { AgentContext } from './worker.ts';
 
 const MOST_FILES = 100_000;
@@ -15,9 +16,11 @@ export interface FileWish {
 /** Paths from the workspace, sorted; `isTruncated` if there are more than the search returns. */
 export async function findFiles(
   { path = '.', include = [], exclude = [], containing }: FileWish,
-  { workspace }: Pick<AgentContext, 'workspace'>,
+  { jail, workspace }: Pick<AgentContext, 'jail' | 'workspace'>,
   scope: Pick<CallScope, 'signal'>,
 ): Promise<{ paths: string[]; isTruncated: boolean }> {
+  // The search starts in any directory; a protected one looks missing.
+  openDirectory(jail, path).close();
   const wantsContent = containing !== undefined;
   const query = {
     pattern: containing ?? '.',
@@ -29,8 +32,8 @@ export async function findFiles(
     maxLineBytes: 1,
     contextLines: 0,
   };
-  const place = { path, includeGlobs: include, excludeGlobs: exclude, respectGitignore: true };
-  const { pathMatches, contentMatches, isTruncated } = await workspace.search({ query, ...place }, scope);
+  const target = { path, includeGlobs: include, excludeGlobs: exclude, respectGitignore: true };
+  const { pathMatches, contentMatches, isTruncated } = await workspace.search({ query, ...target }, scope);
   const paths = wantsContent ? contentMatches.map((match) => match.path) : pathMatches;
   return { paths: [...new Set(paths)], isTruncated };
 }

@@ -20,7 +20,7 @@ import { Sessions } from './session.ts';
 export interface AgentContext {
   /** Canonical. */
   root: string;
-  /** As configured; an absolute path may begin with this or with `root`. */
+  /** Root as configured; an absolute path may begin with it or with `root`. */
   givenRoot: string;
   jail: Jail;
   /** Cleans up after killed processes. */
@@ -35,7 +35,7 @@ export interface AgentContext {
   /** The fence that commands request. */
   fence: AgentConfig['fence'];
   /** Location of changes over base_path, and how calls work in one. */
-  place: { readonly cell: CellConfig; readonly reopen: (where: InView) => AgentContext };
+  setup: { readonly cell: CellConfig; readonly reopen: (where: InView) => AgentContext };
 }
 
 export const agent = defineWorker({
@@ -55,8 +55,8 @@ export const agent = defineWorker({
     // Bound to the session: a model that chooses the change in each call could forget it in one.
     named: 'bound',
     within: (context, change) =>
-      withinLayer({ workspace: context.root, cell: context.place.cell, change }, context, async (layer) => {
-        const inner = context.place.reopen(inViewOf(layer));
+      withinLayer({ workspace: context.root, cell: context.setup.cell, change }, context, async (layer) => {
+        const inner = context.setup.reopen(inViewOf(layer));
         await inner.workspace.recovered;
         return { context: inner, close: () => closeAgent(inner) };
       }),
@@ -102,7 +102,7 @@ function openAgent(
     maxFileBytes,
     replyChars: config.reply_chars,
     fence: config.fence,
-    place: { cell, reopen: (where) => openAgent(config, log, cell, where) },
+    setup: { cell, reopen: (where) => openAgent(config, log, cell, where) },
   };
 }
 

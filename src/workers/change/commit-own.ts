@@ -1,13 +1,15 @@
 /** Commits the layer of one recorded command, so that `coder::undo` covers it. */
-import { commitLayer, LayerError, lookAtLayer, planWhole, type CommitOwn } from '#host';
-import type { LiveWorkspace } from './open-workspace.ts';
+import { commitLayer, LayerError, inspectLayer, planWhole, type CommitOwn } from '#host';
+import { noJournal, type LiveWorkspace } from './open-workspace.ts';
 
-/** The layer began with the command, so repositories are taken too; both sides of a file that others changed are merged. */
+/**
+ * The layer began with the command, so repositories are taken too; both sides of a file that others changed are merged.
+ */
 export function committingOwn(live: LiveWorkspace): CommitOwn {
   return async (layer, call) => {
     const { workspace, jail } = live;
     const scope = live.scopeOf(layer, call.signal);
-    const looked = await lookAtLayer(scope);
+    const looked = await inspectLayer(scope);
     const plan = await planWhole(looked, scope, { onConflict: 'merge', git: true, isPart: false });
     const [first] = plan.conflicts;
     if (first) {
@@ -17,10 +19,9 @@ export function committingOwn(live: LiveWorkspace): CommitOwn {
       );
     }
     const { journal } = workspace;
-    if (!journal)
-      throw new LayerError('unavailable', 'recorded commands need the journal, and state_dir cannot be written');
+    if (!journal) throw new LayerError('unavailable', noJournal('a recorded command'));
     const outcome = await commitLayer(plan, {
-      place: layer.place,
+      paths: layer.paths,
       changes: live.changesFor(layer, plan),
       journal,
       jail,

@@ -21,7 +21,7 @@ export const configSchema = z.strictObject({
     .enum(['private', 'as-is'])
     .default('private')
     .describe(
-      'What commands in a change may do beside the workspace. `private`: they run inside the fence. `as-is`: as without a change.',
+      'Access of commands in a change beside the workspace. `private`: they run inside the fence. `as-is`: as without a change.',
     ),
   fsync: z.boolean().default(true).describe('Sync each commit to disk before the call returns.'),
   commit: z

@@ -51,7 +51,7 @@ describe.skipIf(process.platform !== 'linux')('limits of changes', () => {
     expect(bad).toMatchObject({ code: 'C230' });
   });
 
-  test('above max_bytes calls are refused and the list says so; diff, a part of a commit and discard go on', async () => {
+  test('above max_bytes calls are refused and the list says so; diff, commit of a part and discard still work', async () => {
     await using cell = await changeCell({ a: 'x' }, { change: { max_bytes: 10 } });
     const change = await cell.begin();
     expect(await listed(cell)).toMatchObject([{ is_over_limit: false }]);
@@ -125,7 +125,7 @@ function asFailure(error: unknown): CallError {
 
 const ROOM = 512 * 1024;
 
-describe.runIf(mayMount())('without room (root, who can mount a small disk)', () => {
+describe.runIf(mayMount())('without room (root, which can mount a small disk)', () => {
   test('a command in a change gets ENOSPC, and the workspace is as it was', async () => {
     const entries = { 'a.txt': 'old\n', 'large.bin': Buffer.alloc(2 * ROOM) };
     let disk: Disposable | undefined;
@@ -180,7 +180,7 @@ describe.runIf(mayMount())('without room (root, who can mount a small disk)', ()
     expect(failure).toMatchObject({ code: 'W216', message: expect.stringMatching(/z-large\.bin.*ENOSPC/) });
     expect(treeOf(cell.workspace)).toEqual(before);
     await cell.sh(change, 'rm z-large.bin');
-    // What was taken back is no conflict, and what another program writes into such a file is one.
+    // What was taken back is not a conflict, and what another program writes into such a file is one.
     expect(await cell.call('change::diff', { change })).toMatchObject({ conflicts: [] });
     writeFileSync(cell.at('a.txt'), 'theirs\n');
     const refused = await cell.failure('change::commit', { change });

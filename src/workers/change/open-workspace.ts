@@ -1,4 +1,4 @@
-/** The workspace below the changes: what diff compares with, and what a commit changes. */
+/** The workspace below the changes: diff compares with it, and a commit changes it. */
 import type { CellConfig } from '#contract';
 import {
   JailChanges,
@@ -31,6 +31,11 @@ interface LiveOptions {
   readonly maxFiles: number;
 }
 
+/** The message for an operation that needs the journal, on a server that has none. */
+export function noJournal(operation: string): string {
+  return `${operation} needs the journal, and state_dir cannot be written; make it writable`;
+}
+
 /** Limits of searches, which the other workers over the directory set. */
 const NO_SEARCH = { maxFileBytes: Number.MAX_SAFE_INTEGER, timeoutMs: 0 };
 
@@ -46,7 +51,7 @@ export function openWorkspace(root: string, { cell, isSynced, maxFiles }: LiveOp
       new JailChanges(jail, {
         isSynced,
         journalOf: () => workspace.journal,
-        // What was forced must not become the base.
+        // Paths overwritten by force get no pin: their content must not become the base.
         pins: pinsOf(root, { stateDir, ...((isForced || !isPart) && { except: name }) }),
       }),
     scopeOf: (layer, signal) => ({

@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { mountLayer } from '#fence';
 import { LayerError, Layers } from '#host';
 
-/** What changes are made of, or the reason why there are none. `place` is a directory in which it can work. */
-export async function probeChanges(place: string): Promise<{ rung: string } | { problem: string }> {
-  const root = mkdtempSync(join(realpathSync(place), 'workcell-changes-'));
+/** Mount kind that changes use, or the reason why they are unavailable. `directory` is a directory to try it in. */
+export async function probeChanges(directory: string): Promise<{ mount: string } | { problem: string }> {
+  const root = mkdtempSync(join(realpathSync(directory), 'workcell-changes-'));
   for (const name of ['workspace', 'state']) mkdirSync(join(root, name));
   const limits = { maxOpen: 1, maxBytes: Infinity, idleMs: Infinity };
   const layers = new Layers(join(root, 'workspace'), { stateDir: join(root, 'state'), limits, mount: mountLayer });
   try {
-    const { rung } = await layers.begin({ outside: 'as-is', network: 'host', note: '' });
-    return { rung };
+    const { mount } = await layers.begin({ outside: 'as-is', network: 'host', note: '' });
+    return { mount };
   } catch (error) {
     if (!(error instanceof LayerError)) throw error;
     return { problem: error.message };

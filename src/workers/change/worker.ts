@@ -45,13 +45,13 @@ async function openChange(config: ChangeConfig, log: Log, cell: CellConfig): Pro
   return { layers, live, config, cell, log };
 }
 
-/** Ends the changes whose commit was whole when its server was killed. */
+/** Removes changes whose commit finished before the server was killed. */
 function settleCommits({ store }: Layers, { workspace }: LiveWorkspace): void {
   const { journal } = workspace;
   if (!journal) return;
   for (const name of store.names()) {
-    const place = store.placeOf(name);
-    if (settleCommit(place, journal) === 'ended') store.remove(place);
+    const paths = store.pathsOf(name);
+    if (settleCommit(paths, journal) === 'ended') store.remove(paths);
   }
 }
 

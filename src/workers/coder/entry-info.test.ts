@@ -6,14 +6,14 @@ import { openJail, type ByteString } from '#host';
 import { tempDir } from '#testing';
 import { entryInfo, mtimeSecs } from './entry-info.ts';
 
-test('an entry that is gone since it was listed is told by nothing', async () => {
+test('an entry that is gone since it was listed is left out', async () => {
   await using dir = await tempDir({ a: '' });
   using folder = openJail(dir.root).openDir('.');
   expect(entryInfo(folder, 'a' as ByteString)).toMatchObject({ kind: 'file', size: 0 });
   expect(entryInfo(folder, 'gone' as ByteString)).toBeUndefined();
 });
 
-test('an entry that cannot be looked at is something other', async () => {
+test('an entry without a stat is of kind other', async () => {
   await using dir = await tempDir({ 'folder/a': '' });
   using folder = openJail(dir.root, { mode: 'portable' }).openDir('folder');
   renameSync(dir.path('folder'), dir.path('moved'));

@@ -16,7 +16,7 @@ const KIND_NAMES = { file: 'file', directory: 'dir', symlink: 'symlink', other: 
 /** Undefined when the entry is gone. An entry that cannot be statted, such as a dead mount, has kind `other`. */
 export function entryInfo(dir: JailDir, name: ByteString): EntryInfo | undefined {
   try {
-    const look = dir.look(name);
+    const look = dir.lstat(name);
     return look && { kind: KIND_NAMES[look.kind], size: look.size, mtime: mtimeSecs(look) };
   } catch (error) {
     if (error instanceof HostError) return { kind: 'other', size: 0, mtime: 0 };

@@ -4,7 +4,7 @@
  * C211 and C215 have one wording each for two reasons: a protected path looks like a missing one, and a dangling
  * symlink like one that points outside.
  */
-import { defineErrors, wholeFix, type Door, type Failure } from '#contract';
+import { defineErrors, fixRequest, type Door, type Failure } from '#contract';
 import { workspaceCodes, workspaceFailures as shared } from '#file-functions';
 import {
   HostError,
@@ -26,21 +26,22 @@ export const errors = defineErrors({
   C215: {
     meaning: 'The path leaves base_path, by its names or through a symlink.',
     http: 403,
-    message: (d: { path: string }) => `${d.path} leaves base_path or goes through a dangling symlink`,
+    message: (d: { path: string }) =>
+      `${d.path} leaves base_path or goes through a dangling symlink; send a path below base_path`,
   },
   C216: shared.broken,
   C217: {
     meaning: 'The file exists and the request does not ask to overwrite it.',
     http: 409,
-    message: (d: { path: string }) => `${d.path} already exists`,
+    message: (d: { path: string; advice?: string }) => `${d.path} already exists${d.advice ?? ''}`,
   },
   C221: {
     meaning: 'The file is no longer at the version that the request expects.',
     http: 409,
     message: (d: { path: string; expected: string; actual: string; fix: Record<string, unknown> }) =>
-      `${d.path} is at version ${d.actual}; the request expects ${d.expected}`,
+      `${d.path} is at version ${d.actual}; the request expects ${d.expected}: read the file again`,
     // An error about one file of the request; the fix is a whole request for it.
-    extra: (d: { fix: Record<string, unknown> }) => wholeFix(d.fix, undefined),
+    extra: (d: { fix: Record<string, unknown> }) => fixRequest(d.fix, undefined),
   },
   C222: {
     meaning:
@@ -81,7 +82,7 @@ export const errors = defineErrors({
 
 const codeFor = { ...workspaceCodes('C'), exists: 'C217' } as const;
 
-/** Callers at a door also get a suggested path. */
+/** Callers through MCP, HTTP or the CLI also get a suggested path. */
 export function translate(error: unknown, call?: { context: { jail: Jail }; door?: Door }): Failure | undefined {
   if (error instanceof RegexError || error instanceof ReplacementError) {
     return errors.fail('C210', { problem: error.message }, error);

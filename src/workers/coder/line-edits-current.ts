@@ -6,6 +6,12 @@ import type { EditMemory } from './edit-memory.ts';
 import { errors } from './errors.ts';
 import { regionAround } from './line-edits-regions.ts';
 
+/** Most bytes of the file, and the key of the configuration that says so. */
+export interface SizeLimit {
+  readonly bytes: number;
+  readonly key: 'max_read_bytes' | 'max_write_bytes';
+}
+
 export interface Expectation {
   /** Undefined when the request has none. */
   version: string | undefined;
@@ -18,10 +24,10 @@ export interface Expectation {
 }
 
 /** Throws C221 for another version, with everything that the caller needs to decide again. */
-export async function readCurrent(entry: JailEntry, maxBytes: number, expected: Expectation): Promise<Buffer> {
+export async function readCurrent(entry: JailEntry, limit: SizeLimit, expected: Expectation): Promise<Buffer> {
   using file = entry.open();
   const { size } = file.stat;
-  if (size > maxBytes) throw errors.fail('C213', { path: entry.path, size, limit: maxBytes });
+  if (size > limit.bytes) throw errors.fail('C213', { path: entry.path, size, limit: limit.bytes, key: limit.key });
 
   const bytes = await file.read(expected.memory?.take(size));
   if (expected.version !== undefined)

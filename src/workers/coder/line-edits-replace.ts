@@ -25,10 +25,10 @@ export interface Replaced extends Edited {
   count: number;
 }
 
-/** With more replacements, earlier changes are no longer tracked. */
-const MAX_PLACES = 1000;
+/** Tracked changes; with more replacements, earlier ones are dropped. */
+const MAX_SPANS = 1000;
 
-type Places = ReplacedText['places'];
+type Spans = ReplacedText['spans'];
 
 /** Throws C210 when the number of matches is not the expected one. For a model the default is one. */
 export async function applyReplaceOp(
@@ -37,8 +37,8 @@ export async function applyReplaceOp(
   { regexes, call }: Replacing,
 ): Promise<Replaced> {
   const { replacement } = op;
-  const task = { ...searchFor(op, text), replacement, maxPlaces: MAX_PLACES };
-  const { bytes, count, places } = await regexes.replace(task, call);
+  const task = { ...searchFor(op, text), replacement, maxSpans: MAX_SPANS };
+  const { bytes, count, spans } = await regexes.replace(task, call);
   if (op.expect_matches !== undefined && count !== op.expect_matches) {
     const problem = `op ${op.number} (replace) has ${count} matches; expect_matches is ${op.expect_matches}`;
     throw errors.fail('C210', { problem });
@@ -49,9 +49,9 @@ export async function applyReplaceOp(
   }
   if (count === 0) return { text, sites, count };
 
-  const followed = count > places.length ? [] : sites.map((site) => ({ ...site, ...follow(site, places) }));
+  const followed = count > spans.length ? [] : sites.map((site) => ({ ...site, ...follow(site, spans) }));
   // Asks for one more than are shown, to detect that there are more.
-  const made = places.slice(0, MAX_SITES_PER_OP + 1).map(({ after }) => ({ op: op.number, ...after }));
+  const made = spans.slice(0, MAX_SITES_PER_OP + 1).map(({ after }) => ({ op: op.number, ...after }));
   return { text: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), sites: [...followed, ...made], count };
 }
 
@@ -70,22 +70,22 @@ function searchFor({ number, pattern, ignore_case }: Numbered<ReplaceOp>, text: 
 }
 
 /** The range after the replacements; a range that overlaps a match is extended to its replacement. */
-function follow({ start, end }: ByteRange, places: Places): ByteRange {
-  return { start: moved(start, 'start', places), end: moved(end, 'end', places) };
+function follow({ start, end }: ByteRange, spans: Spans): ByteRange {
+  return { start: moved(start, 'start', spans), end: moved(end, 'end', spans) };
 }
 
-function moved(at: number, edge: keyof ByteRange, places: Places): number {
-  const last = places[countBefore(at, places) - 1];
+function moved(at: number, edge: keyof ByteRange, spans: Spans): number {
+  const last = spans[countBefore(at, spans) - 1];
   if (!last) return at;
   return at < last.before.end ? last.after[edge] : at + last.after.end - last.before.end;
 }
 
 /** Number of matches that begin before an offset. */
-function countBefore(at: number, places: Places): number {
-  let [low, high] = [0, places.length];
+function countBefore(at: number, spans: Spans): number {
+  let [low, high] = [0, spans.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (places[middle]!.before.start < at) low = middle + 1;
+    if (spans[middle]!.before.start < at) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
+import { rounds } from '#testing/basics';
 import { EncodedObject } from '#protocol';
 import { LARGE_BYTES, textContent } from './text-content.ts';
 
@@ -35,7 +36,7 @@ test('pieces are decoded as the whole would be, whatever lies where they meet', 
       const content = await textContent(bytes, never);
       expect(typeof content === 'object' && content.decode() === bytes.toString()).toBe(true);
     }),
-    { numRuns: 50 },
+    { numRuns: rounds(50, 150, 1500) },
   );
 });
 
@@ -44,7 +45,7 @@ test.each([
   ['text beyond ASCII', Buffer.alloc(LARGE_BYTES + 1, 'süß 日本 😀 \u2028\n')],
   ['a byte order mark', Buffer.from(`\uFEFF${'x'.repeat(LARGE_BYTES)}`)],
   ['no text at all', Buffer.alloc(LARGE_BYTES, 0xff)],
-  ['nothing but bytes that go on with a character', Buffer.alloc(2 * MIB + 5, 0x80)],
+  ['nothing but continuation bytes', Buffer.alloc(2 * MIB + 5, 0x80)],
   ['bytes of control', Buffer.alloc(LARGE_BYTES, Buffer.from(Array.from({ length: 33 }, (_, code) => code)))],
 ])(
   '%s is the same to a reader and on the wire, just below the size from which it is held as well',
@@ -59,7 +60,7 @@ test.each([
   },
 );
 
-test('stops between two pieces when nobody waits for it', async () => {
+test('stops between two pieces after its caller left', async () => {
   const gone = { signal: AbortSignal.abort(new Error('gone')) };
   await expect(textContent(Buffer.alloc(2 * MIB, 0xff), gone)).rejects.toThrow('gone');
 });

@@ -6,7 +6,7 @@
 import { isAscii, isUtf8, transcode } from 'node:buffer';
 
 import { characterStart, escapeJson, takeTurn } from '#host';
-import type { HeldJson } from '#protocol';
+import type { EncodedJson } from '#protocol';
 
 /** From this size on, direct JSON is faster than a string and its JSON. */
 export const LARGE_BYTES = 1 << 16;
@@ -19,7 +19,7 @@ const QUOTE = Buffer.from('"');
 export async function textContent(
   bytes: Buffer,
   scope: { readonly signal: AbortSignal },
-): Promise<string | HeldJson<string>> {
+): Promise<string | EncodedJson<string>> {
   // The usual case, ten times faster as Latin-1.
   if (bytes.length < LARGE_BYTES) return isAscii(bytes) ? bytes.toString('latin1') : bytes.toString();
 

@@ -16,7 +16,7 @@ import {
   wholeCharacters,
   type ByteSource,
 } from '#host';
-import type { HeldJson } from '#protocol';
+import type { EncodedJson } from '#protocol';
 import { textContent } from './text-content.ts';
 
 export interface WindowSpec {
@@ -30,7 +30,7 @@ export interface WindowSpec {
 }
 
 export interface TextWindow {
-  content: string | HeldJson<string>;
+  content: string | EncodedJson<string>;
   is_utf8: boolean;
   line_from: number;
   line_to: number;

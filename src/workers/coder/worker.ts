@@ -50,7 +50,7 @@ export interface CoderContext {
   defaultMaxMatches: number;
   defaultMaxLineBytes: number;
   /** Location of changes over base_path, and how calls work in one. */
-  place: { readonly cell: CellConfig; readonly reopen: (where: InView) => CoderContext };
+  setup: { readonly cell: CellConfig; readonly reopen: (where: InView) => CoderContext };
 }
 
 export const coder = defineWorker({
@@ -69,8 +69,8 @@ export const coder = defineWorker({
     code: 'C230',
     named: 'field',
     within: (context, change) =>
-      withinLayer({ workspace: context.workspace.root, cell: context.place.cell, change }, context, async (layer) => {
-        const inner = context.place.reopen(inViewOf(layer));
+      withinLayer({ workspace: context.workspace.root, cell: context.setup.cell, change }, context, async (layer) => {
+        const inner = context.setup.reopen(inViewOf(layer));
         await inner.workspace.recovered;
         return { context: inner, close: () => closeCoder(inner) };
       }),
@@ -137,7 +137,7 @@ export function openCoder(
     regexTimeoutMs: config.search_timeout_ms,
     defaultMaxMatches: config.search_default_max_matches,
     defaultMaxLineBytes: config.search_default_max_line_bytes,
-    place: { cell, reopen: (where) => openCoder(config, log, cell, { ...way, ...where }) },
+    setup: { cell, reopen: (where) => openCoder(config, log, cell, { ...way, ...where }) },
   };
 }
 

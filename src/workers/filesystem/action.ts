@@ -8,7 +8,7 @@ import { z } from 'zod';
 
 import type { CallScope, FunctionDef, Policy } from '#contract';
 import { HostError } from '#host';
-import { tellHostError } from './errors.ts';
+import { hostErrorToFailure } from './errors.ts';
 import { filesystem, type Code, type FilesystemContext } from './worker.ts';
 
 interface ActionDef<Request extends z.ZodType, Data extends z.ZodType, Id extends string> extends Omit<
@@ -50,7 +50,7 @@ export function defineAction<Request extends z.ZodType, Data extends z.ZodType, 
         return { success: true, data: await action.handle(request, context, scope) };
       } catch (error) {
         if (!(error instanceof HostError)) throw error;
-        throw tellHostError(error, context.jail, { given: pathsIn(request), door: scope.door });
+        throw hostErrorToFailure(error, context.jail, { given: pathsIn(request), door: scope.door });
       }
     },
   });

@@ -38,7 +38,7 @@ export const errors = defineErrors({
     meaning: 'The file is larger than max_file_size, or would be.',
     http: 200,
     message: (d: { path: string; size: number; limit: number }) =>
-      `${d.path} is ${d.size} bytes; max_file_size is ${d.limit}`,
+      `${d.path} is ${d.size} bytes; max_file_size is ${d.limit}, which the operator can raise`,
   },
   F215: {
     meaning: 'The path is outside the allowed paths, by its names or through a symlink.',
@@ -63,7 +63,8 @@ export const errors = defineErrors({
   F219: {
     meaning: 'The text to be replaced is not in the file; metadata has the closest lines.',
     http: 200,
-    message: (d: { path: string; closest: ClosestLine[] }) => `old_string is not in ${d.path}`,
+    message: (d: { path: string; closest: ClosestLine[] }) =>
+      `old_string is not in ${d.path}; ${d.closest.length > 0 ? 'copy the text from metadata.closest' : 'read the file for its text'}`,
     extra: (d: { closest: ClosestLine[] }) => ({ closest: d.closest }),
   },
   F220: {
@@ -77,7 +78,7 @@ export const errors = defineErrors({
     meaning: 'The file is no longer at the version that the request expects.',
     http: 200,
     message: (d: { path: string; expected: string; actual: string }) =>
-      `${d.path} is at version ${d.actual}; the request expects ${d.expected}`,
+      `${d.path} is at version ${d.actual}; the request expects ${d.expected}: read the file again`,
     fix: (d: { actual: string }) => ({ expected_version: d.actual }),
     extra: (d: { actual: string }) => ({ version: d.actual }),
   },
@@ -127,9 +128,9 @@ export function translate(error: unknown): Failure | undefined {
 
 /**
  * A host error with the absolute path that it is about: `given` are the paths of the request, others start at `/`.
- * Callers at a door also get a suggested path.
+ * Callers through MCP, HTTP or the CLI also get a suggested path.
  */
-export function tellHostError(
+export function hostErrorToFailure(
   error: HostError,
   jail: Jail,
   { given, door }: { given: readonly unknown[]; door?: Door },
@@ -145,5 +146,5 @@ export function tellHostError(
 
 /** A name that no file system accepts is shown as JSON. */
 function resolved({ reason, path }: HostError, jail: Jail): string {
-  return reason === 'invalid-name' ? JSON.stringify(path.slice(0, 200)) : jail.tellTarget(path);
+  return reason === 'invalid-name' ? JSON.stringify(path.slice(0, 200)) : jail.resolveTarget(path);
 }

@@ -32,11 +32,11 @@ test('finds what the platform finds, across windows and with long texts', async 
   await fc.assert(property, { numRuns: rounds(15, 60, 600) });
 }, 60_000);
 
-test('a search that takes minutes ends when nobody wants it any more', async () => {
+test('a search that takes minutes ends after its caller left', async () => {
   const controller = new AbortController();
   const reason = new Error('not wanted');
   const half = 'a'.repeat(500_000);
   const searching = findText(Buffer.alloc(50_000_000, 'a'), `${half}b${half}`, { ...never, signal: controller.signal });
   setTimeout(() => controller.abort(reason), 50);
   await expect(searching).rejects.toBe(reason);
-}, 20_000);
+});

@@ -41,7 +41,7 @@ export const gitignoreField = z
 
 /** Undefined if the entry was removed since. */
 export function entryOf(dir: JailDir, name: ByteString): z.input<typeof Entry> | undefined {
-  const look = dir.look(name);
+  const look = dir.lstat(name);
   if (!look) return undefined;
   return {
     name: toText(name),

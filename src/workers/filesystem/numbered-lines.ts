@@ -25,14 +25,14 @@ export function numberLines(text: string, first: number): string {
 }
 
 /** The lines around some ranges of a text, from the top; adjacent ranges are merged. */
-export function previewPlaces(text: Buffer, places: readonly ByteRange[]): string {
+export function previewSpans(text: Buffer, spans: readonly ByteRange[]): string {
   const shown: ByteRange[] = [];
   let knownUntil = 0;
-  for (const place of places) {
+  for (const span of spans) {
     // Each line is examined once, however many ranges it has.
-    if (place.start < knownUntil && place.end <= knownUntil) continue;
-    knownUntil = lineEnd(text, Math.max(place.start, place.end - 1));
-    const around = linesAround(text, place, CONTEXT_LINES);
+    if (span.start < knownUntil && span.end <= knownUntil) continue;
+    knownUntil = lineEnd(text, Math.max(span.start, span.end - 1));
+    const around = linesAround(text, span, CONTEXT_LINES);
     const last = shown.at(-1);
     if (last && around.start <= last.end) last.end = Math.max(last.end, around.end);
     else if (shown.length < MAX_PLACES) shown.push(around);

@@ -18,7 +18,7 @@ export interface Layout {
 export interface Replaced {
   text: Buffer;
   /** Ranges of the replacements in the new text. */
-  places: ByteRange[];
+  spans: ByteRange[];
 }
 
 export async function layOut(
@@ -50,15 +50,15 @@ export async function layOut(
 
 export function replaceAt(text: Buffer, { starts, length }: Occurrences, { puts, size }: Layout): Replaced {
   const result = Buffer.allocUnsafe(size);
-  const places: ByteRange[] = [];
+  const spans: ByteRange[] = [];
   let done = 0;
   let end = 0;
   starts.forEach((at, i) => {
     const start = end + text.copy(result, end, done, at);
     end = start + puts[i]!.copy(result, start);
-    places.push({ start, end });
+    spans.push({ start, end });
     done = at + length;
   });
   text.copy(result, end, done);
-  return { text: result, places };
+  return { text: result, spans };
 }

@@ -31,7 +31,7 @@ test.each([
   ['a file', (root: string) => ({ paths: [`${root}/f`] }), 'filesystem.paths: $/f is not a directory'],
   ['no directory at all', () => ({ paths: [] }), 'workers.filesystem: `paths`: must name a directory, or be null'],
   ['a size that is none', () => ({ max_file_size: 'big' }), 'workers.filesystem: `max_file_size`: must be bytes'],
-  ['a key nobody knows', () => ({ path: ['x'] }), 'workers.filesystem: unknown key "path" (did you mean "paths"?)'],
+  ['an unknown key', () => ({ path: ['x'] }), 'workers.filesystem: unknown key "path" (did you mean "paths"?)'],
 ])('%s is refused before anything runs', async (_, config, message) => {
   await using dir = await tempDir({ f: '' });
   const opening = open(config(dir.root));
@@ -40,13 +40,13 @@ test.each([
 });
 
 test('every action says what it needs, what it risks and what it leaves behind', () => {
-  const told = filesystem.functions.map(({ id, effect, permissions, policy }) =>
+  const rows = filesystem.functions.map(({ id, effect, permissions, policy }) =>
     [
       ...[id.replace('filesystem::', ''), effect, permissions.join('+'), policy!.risk],
       ...[policy!.sideEffects.join('+') || '-', policy!.constraints.join('+')],
     ].join(' '),
   );
-  expect(told).toEqual([
+  expect(rows).toEqual([
     'read read fs.read low - paths+max_file_size',
     'write write fs.write medium filesystem_write paths+max_file_size',
     'edit write fs.read+fs.write medium filesystem_write paths+max_file_size',

@@ -28,7 +28,7 @@ export interface FilesystemContext {
   /** Shared with other workers over the same directories: search and line indexes. */
   roots: SearchRoots;
   /** Location of changes over an allowed path, and how calls work in one. */
-  place: { readonly cell: CellConfig; readonly reopen: (where: InView) => FilesystemContext };
+  setup: { readonly cell: CellConfig; readonly reopen: (where: InView) => FilesystemContext };
 }
 
 export type Code = keyof typeof errors.table;
@@ -50,8 +50,8 @@ export const filesystem = defineWorker({
     code: 'F230',
     named: 'field',
     within: (context, change) =>
-      withinLayer({ workspace: changedRoot(context), cell: context.place.cell, change }, context, async (layer) => {
-        const inner = context.place.reopen(inViewOf(layer));
+      withinLayer({ workspace: changedRoot(context), cell: context.setup.cell, change }, context, async (layer) => {
+        const inner = context.setup.reopen(inViewOf(layer));
         await inner.roots.recovered();
         return { context: inner, close: () => closeFilesystem(inner) };
       }),
@@ -70,7 +70,7 @@ function closeFilesystem({ roots, sweep }: FilesystemContext): Promise<void> {
 }
 
 /** The allowed path that has changes; a call in one reaches no other path. */
-function changedRoot({ roots: { roots }, place: { cell } }: FilesystemContext): string {
+function changedRoot({ roots: { roots }, setup: { cell } }: FilesystemContext): string {
   return roots.find((root) => layersOf(root, cell)) ?? roots[0]!;
 }
 
@@ -97,7 +97,7 @@ export function openFilesystem(
     changes: new JailChanges(jail, { isSynced: config.fsync, journalOf: roots.journalOf, pins: roots.pins }),
     maxFileBytes,
     roots,
-    place: { cell, reopen: (where) => openFilesystem(config, log, cell, mode, where) },
+    setup: { cell, reopen: (where) => openFilesystem(config, log, cell, mode, where) },
   };
 }
 

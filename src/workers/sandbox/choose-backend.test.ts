@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 
 import { silentLog, type Failure } from '#contract';
-import { fakeRung, no, tempDir, yes, type FakeRung, type TempDir } from '#testing';
+import { fakeBackend, no, tempDir, yes, type FakeBackend, type TempDir } from '#testing';
 import { BackendChoice } from './choose-backend.ts';
 import { configSchema } from './config.ts';
 import { Ladder } from './ladder/ladder.ts';
@@ -9,7 +9,7 @@ import { Verdicts } from './ladder/verdicts.ts';
 
 const { signal } = new AbortController();
 
-function choiceOf(dir: TempDir, rungs: FakeRung[], config: Record<string, unknown> = {}, log = silentLog) {
+function choiceOf(dir: TempDir, rungs: FakeBackend[], config: Record<string, unknown> = {}, log = silentLog) {
   return new BackendChoice(
     new Ladder(rungs, { verdicts: new Verdicts(dir.root), log }),
     configSchema.parse(config),
@@ -18,9 +18,9 @@ function choiceOf(dir: TempDir, rungs: FakeRung[], config: Record<string, unknow
 }
 
 /** A host on which only some rungs work. */
-function host(working: Record<string, FakeRung['answer']>): FakeRung[] {
+function host(working: Record<string, FakeBackend['answer']>): FakeBackend[] {
   const all = ['qemu+kvm', 'gvisor', 'qemu+tcg', 'namespaces'];
-  return all.map((rung) => fakeRung(rung, working[rung] ?? no(`${rung} is broken`)));
+  return all.map((rung) => fakeBackend(rung, working[rung] ?? no(`${rung} is broken`)));
 }
 
 /** What to set up depends on the host that the tests run on. */
@@ -39,7 +39,7 @@ test.each([
   expect(chosen.backend.rung).toBe(rung);
 });
 
-test('S300 tells of every rung why not', async () => {
+test('S300 has the reason of every rung', async () => {
   await using dir = await tempDir();
   const choosing = choiceOf(dir, host({ namespaces: yes })).choose(signal);
   const failure = (await choosing.catch((error: unknown) => error)) as Failure;
@@ -51,7 +51,7 @@ test('S300 tells of every rung why not', async () => {
   ]);
 });
 
-test('a named backend is not replaced by another, and S300 tells only of its rungs', async () => {
+test('a named backend is not replaced by another, and S300 has only the reasons of its rungs', async () => {
   await using dir = await tempDir();
   const choosing = choiceOf(dir, host({ gvisor: yes }), { backend: 'qemu' }).choose(signal);
   const failure = (await choosing.catch((error: unknown) => error)) as Failure;

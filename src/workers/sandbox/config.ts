@@ -87,7 +87,7 @@ export const configSchema = z.strictObject({
     .uint32()
     .max(2_147_483)
     .default(3600)
-    .describe('How long an ended job and its last output are kept, in seconds.'),
+    .describe('Seconds that an ended job and its last output are kept.'),
   max_exec_timeout_ms: wire
     .uint64()
     .default(3_600_000)
@@ -99,7 +99,7 @@ export const configSchema = z.strictObject({
     .default(20_000)
     .describe('Time limit of sandbox::fs::grep and sandbox::fs::sed, in milliseconds.'),
   egress: EgressCeiling.default(EgressCeiling.parse({})).describe(
-    'Upper limit of what sandboxes with network: true may reach; a call can narrow it.',
+    'Hosts that sandboxes with network: true may reach; a call can narrow the list.',
   ),
   cache_dir: z
     .string()

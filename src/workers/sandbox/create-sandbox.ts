@@ -22,8 +22,16 @@ export const MODEL_DEFAULTS = { patience_ms: 20_000 };
 
 /** The fields of a new sandbox, the same for sandbox::create and sandbox::run. */
 export const shapeFields = {
-  cpus: wire.uint32().nullable().default(null).describe('Processors; default_cpus when left out.'),
-  memory_mb: wire.uint32().nullable().default(null).describe('Memory in MiB; default_memory_mb when left out.'),
+  cpus: wire
+    .uint32()
+    .nullable()
+    .default(null)
+    .describe('Number of processors. Default: default_cpus of the configuration.'),
+  memory_mb: wire
+    .uint32()
+    .nullable()
+    .default(null)
+    .describe('Memory in MiB. Default: default_memory_mb of the configuration.'),
   name: z.string().nullable().default(null).describe('A label for sandbox::list; need not be unique.'),
   network: z
     .boolean()
@@ -31,19 +39,25 @@ export const shapeFields = {
     .default(null)
     .describe('Give it network access through an HTTP and HTTPS proxy; default false.'),
   egress: EgressRequest.nullish().describe(
-    'What it reaches with network: true. Left out, all that the operator allows: public hosts on ports 80 and 443 as shipped.',
+    'Hosts that it may reach with network: true. Default: all that the operator allows, as shipped every public host on ports 80 and 443.',
   ),
   idle_timeout_secs: wire
     .uint64()
     .nullable()
     .default(null)
-    .describe('Seconds without a call after which it is stopped; default_idle_timeout_secs when left out.'),
-  disk_mb: wire.uint32().nullable().optional().describe('Disk size in MiB; default_disk_mb when left out.'),
+    .describe(
+      'Seconds without a call after which it is stopped. Default: default_idle_timeout_secs of the configuration.',
+    ),
+  disk_mb: wire
+    .uint32()
+    .nullable()
+    .optional()
+    .describe('Disk size in MiB. Default: default_disk_mb of the configuration.'),
   patience_ms: wire
     .uint64()
     .nullish()
     .describe(
-      'How long to wait for an image that is not here; after that the call fails with S102 and its progress, and the image is still made.',
+      'Milliseconds to wait for an image that is not cached; then the call fails with S102 and the progress, and the download or build continues.',
     ),
 };
 
@@ -52,7 +66,7 @@ export type WantedSandbox = z.output<typeof WantedSchema>;
 
 export function createSandbox(wanted: WantedSandbox, context: SandboxContext, scope: CallScope): Promise<LiveSandbox> {
   const { config, sandboxes, backends } = context;
-  return sandboxes.withPlace(async () => {
+  return sandboxes.withSlot(async () => {
     requireAllowed(wanted.image, context);
     const size = sizeOf(wanted, config);
     const env = readEnv(wanted.env);

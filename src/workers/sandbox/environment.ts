@@ -9,7 +9,7 @@ export const EnvShape = wire.named('EnvShape', z.union([z.array(z.string()), z.r
 export type Env = [name: string, value: string][];
 
 /** Most names in a message, because people read it. */
-const MOST_TOLD = 10;
+const MOST_QUOTED = 10;
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
@@ -26,13 +26,13 @@ export function readEnv(env: z.output<typeof EnvShape> | undefined): Env {
   const isList = Array.isArray(env);
   const unsplit = isList ? env.filter((entry) => !entry.includes('=')) : [];
   if (unsplit.length > 0) {
-    throw errors.fail('S001', { problem: `env has entries that are not NAME=value: ${told(unsplit)}` });
+    throw errors.fail('S001', { problem: `env has entries that are not NAME=value: ${quoted(unsplit)}` });
   }
   const pairs = isList ? env.flatMap(splitEntry) : Object.entries(env).toSorted(([a], [b]) => (a < b ? -1 : 1));
   const bad = pairs.map(([name]) => name).filter((name) => !NAME.test(name));
   if (bad.length > 0) {
     throw errors.fail('S001', {
-      problem: `env has names that no shell takes: ${told(bad)}; use letters, digits and _`,
+      problem: `env has names that no shell takes: ${quoted(bad)}; use letters, digits and _`,
     });
   }
   requireNoNul(pairs);
@@ -57,9 +57,9 @@ function requireNoNul(env: Env): void {
     throw errors.fail('S001', { problem: `env has an entry that no program can be given: ${JSON.stringify(bad[0])}` });
 }
 
-function told(names: readonly string[]): string {
+function quoted(names: readonly string[]): string {
   return names
-    .slice(0, MOST_TOLD)
+    .slice(0, MOST_QUOTED)
     .map((name) => JSON.stringify(name.slice(0, 80)))
     .join(', ');
 }

@@ -11,7 +11,7 @@ test.each([
   ['S210', new HostError('invalid-name', '/x')],
   ['S216', new FileFault('too-large', 'x is too large')],
   ['S218', new FileFault('stream', 'the sender broke off')],
-])('%s tells of %s', (code, error) => {
+])('%s reports %s', (code, error) => {
   expect(translate(error)?.code).toBe(code);
 });
 

@@ -2,10 +2,11 @@
  * The failures of iii-sandbox. On the wire each has seven keys, `code` first: consumers look for the first code in the
  * text.
  *
- * `fix` is the next request, ready to send; `fix_note` says what to do where there is none.
+ * `fix` is the next request, ready to send; `fix_note` is the next step in words where there is none.
  */
 import { defineErrors, type ErrorRow, type Failure } from '#contract';
 import type { RefusedTarget } from '#egress';
+import { sFailures } from '#file-functions';
 import { handlerFailure, type ErrorBody } from '#protocol';
 
 type Kind = 'validation' | 'config' | 'internal' | 'transient' | 'execution' | 'filesystem' | 'platform';
@@ -13,7 +14,7 @@ type Kind = 'validation' | 'config' | 'internal' | 'transient' | 'execution' | '
 /** A row of this worker's table. */
 export interface SandboxRow<Details> extends ErrorRow<Details> {
   type: Kind;
-  /** What to do next where `fix` cannot express it. */
+  /** Next step where `fix` cannot express it. */
   note: string;
 }
 
@@ -37,24 +38,21 @@ export interface PartialOutput {
 
 export const errors = defineErrors({
   S001: row({
-    meaning: 'The request is malformed.',
-    http: 400,
+    ...sFailures.S001,
     type: 'validation',
-    note: 'The message names the field and what it may be.',
+    note: 'The message names the field and its allowed values.',
     message: (d: { problem: string; fix?: Record<string, unknown> }) => `invalid request: ${d.problem}`,
     fix: (d) => d.fix,
   }),
   S002: row({
-    meaning: 'No sandbox ever had this id, as far as this worker remembers.',
-    http: 404,
+    ...sFailures.S002,
     type: 'validation',
     note: 'Create a sandbox with sandbox::create and use the id that it returns.',
     message: (d: { id: string; ended?: string }) =>
       `sandbox not found: ${d.id}${d.ended === undefined ? '' : ` (${d.ended})`}`,
   }),
   S003: row({
-    meaning: 'As many commands run in this sandbox as max_concurrent_exec_per_sandbox allows.',
-    http: 429,
+    ...sFailures.S003,
     type: 'validation',
     note:
       'Each slot is held by a command in the foreground. Waiting helps when it ends by itself; a server does not: start ' +
@@ -62,16 +60,14 @@ export const errors = defineErrors({
     message: (d: { id: string; cap: number }) => `sandbox ${d.id} is at its exec concurrency cap (${d.cap})`,
   }),
   S004: row({
-    meaning: 'The sandbox was stopped: by a call, because it was idle, or because its machine ended.',
-    http: 409,
+    ...sFailures.S004,
     type: 'validation',
     note: GONE,
     message: (d: { id: string; ended?: string | undefined }) =>
       `sandbox already stopped: ${d.id}${d.ended === undefined ? '' : ` (${d.ended})`}`,
   }),
   S100: row({
-    meaning: 'No such image, or image_allowlist does not have it.',
-    http: 404,
+    ...sFailures.S100,
     type: 'config',
     note: 'Use one of the images that the message lists, or let the operator add it to custom_images and image_allowlist.',
     message: (d: { image: string; allowed: string[] }) =>
@@ -80,16 +76,14 @@ export const errors = defineErrors({
     fix: (d) => (d.allowed.length === 1 ? { image: d.allowed[0] } : undefined),
   }),
   S101: row({
-    meaning: 'The image is not on this machine and auto_install is off.',
-    http: 503,
+    ...sFailures.S101,
     type: 'internal',
     note: 'The operator must fetch it first: workcell sandbox pull <image>.',
-    message: (d: { image: string }) => `rootfs missing on disk for image '${d.image}'`,
+    message: (d: { image: string }) =>
+      `rootfs missing on disk for image '${d.image}'; run workcell sandbox pull ${d.image}`,
   }),
   S102: row({
-    meaning: 'The image could not be fetched or built, or not as soon as patience_ms.',
-    http: 502,
-    retryable: true,
+    ...sFailures.S102,
     type: 'transient',
     note: 'Try again after a pause; the work on an image continues meanwhile.',
     message: (d: { image: string; problem: string } | { image: string; progress: string }) =>
@@ -98,8 +92,7 @@ export const errors = defineErrors({
         : `auto-install failed for image '${d.image}': ${d.problem}`,
   }),
   S200: row({
-    meaning: 'The command did not end in time and was killed. What it wrote so far is in the error.',
-    http: 504,
+    ...sFailures.S200,
     type: 'execution',
     note: 'Raise timeout_ms, or split the work.',
     message: (d: { timeoutMs: number; askedMs: number; output: PartialOutput }) =>
@@ -108,15 +101,12 @@ export const errors = defineErrors({
     extra: (d) => ({ ...d.output, ...(d.timeoutMs < d.askedMs && { fix_note: CAPPED }) }),
   }),
   S210: row({
-    meaning: 'The operation on a file or a job cannot be done as asked.',
-    http: 400,
+    ...sFailures.S210,
     type: 'filesystem',
     note: 'The message says what is not possible and what to request instead.',
-    message: (d: { problem: string }) => d.problem,
   }),
   S211: row({
-    meaning: 'Nothing is at the path.',
-    http: 404,
+    ...sFailures.S211,
     type: 'filesystem',
     message: (d: { path: string; parent?: string; meant?: string }) =>
       d.parent === undefined
@@ -126,111 +116,86 @@ export const errors = defineErrors({
     note: 'Paths are absolute inside the sandbox; sandbox::fs::ls of a directory above shows what is there.',
   }),
   S212: row({
-    meaning: 'The path is of another kind than the operation needs.',
-    http: 409,
+    ...sFailures.S212,
     type: 'filesystem',
     note: 'Call sandbox::fs::stat to see what is at the path.',
     message: (d: { path: string }) => `not a directory or wrong type: ${d.path}`,
   }),
   S213: row({
-    meaning: 'The path already exists.',
-    http: 409,
+    ...sFailures.S213,
     type: 'filesystem',
     note: 'Use another path, or allow it: overwrite: true for mv, parents: true for mkdir.',
     message: (d: { path: string }) => `already exists: ${d.path}`,
   }),
   S214: row({
-    meaning: 'The directory has entries and the request does not say recursive.',
-    http: 409,
+    ...sFailures.S214,
     type: 'filesystem',
     message: (d: { path: string }) => `directory not empty: ${d.path}`,
     fix: () => ({ recursive: true }),
     note: 'Remove its contents first, or set recursive: true to delete everything below.',
   }),
   S215: row({
-    meaning: 'The guest does not permit it.',
-    http: 403,
+    ...sFailures.S215,
     type: 'filesystem',
     note: 'Use a path that the user of the image may change, such as one below /tmp.',
     message: (d: { path: string }) => `permission denied: ${d.path}`,
   }),
   S216: row({
-    meaning: 'The file system of the guest, or the way there, failed.',
-    http: 500,
+    ...sFailures.S216,
     type: 'filesystem',
     note: 'The message says what failed. If the sandbox itself is broken, create another with sandbox::create.',
     message: (d: { problem: string }) => `fs i/o error: ${d.problem}`,
   }),
   S217: row({
-    meaning: 'The pattern is not a valid regular expression.',
-    http: 400,
+    ...sFailures.S217,
     type: 'filesystem',
     note: 'Patterns are regular expressions without look-around and back-references; sed takes plain text with regex: false.',
     message: (d: { problem: string }) => `invalid regex pattern: ${d.problem}`,
   }),
   S218: row({
-    meaning: 'The upload stalled, or its channel broke off before it ended. Nothing was written.',
-    http: 408,
-    retryable: true,
+    ...sFailures.S218,
     type: 'transient',
     note: 'Send the file again, through a new channel.',
     message: (d: { problem: string }) => `fs channel aborted: ${d.problem}`,
   }),
   S219: row({
-    meaning: 'The agent in the guest does not know the operation.',
-    http: 501,
+    ...sFailures.S219,
     type: 'filesystem',
     note: 'The agent in this sandbox is older than the server: create another with sandbox::create.',
-    message: (d: { problem: string }) => d.problem,
   }),
   S220: row({
-    meaning: 'There is no such job, or it was forgotten some time after its end.',
-    http: 404,
+    ...sFailures.S220,
     type: 'validation',
     note: 'Use the id that sandbox::exec_bg returned; sandbox::jobs lists those that run or have ended lately.',
-    message: (d: { problem: string }) => d.problem,
   }),
   S221: row({
-    meaning: 'The job has no input, its input was ended, or the job has ended.',
-    http: 409,
+    ...sFailures.S221,
     type: 'execution',
-    message: (d: { problem: string }) => d.problem,
     fix: () => ({ input: true }),
     note: 'Start it with input: true in sandbox::exec_bg.',
   }),
   S222: row({
-    meaning: 'The sandbox cannot give the command a terminal.',
-    http: 501,
+    ...sFailures.S222,
     type: 'platform',
     note: 'A sandbox has 64 terminals: end a job that has one, or start this one with input: true instead of a terminal.',
-    message: (d: { problem: string }) => d.problem,
   }),
   S223: row({
-    meaning: 'The offset is beyond the end of the output.',
-    http: 400,
+    ...sFailures.S223,
     type: 'validation',
     note: 'Use `next` of the last answer as `since`.',
-    message: (d: { problem: string }) => d.problem,
   }),
   S224: row({
-    meaning: 'Too many callers are attached.',
-    http: 429,
-    retryable: true,
+    ...sFailures.S224,
     type: 'transient',
     note: 'Read with sandbox::output, or try again when another caller has left.',
-    message: (d: { problem: string }) => d.problem,
   }),
   S225: row({
-    meaning: 'The signal cannot be sent to this job.',
-    http: 400,
+    ...sFailures.S225,
     type: 'validation',
     note: 'Leave `signal` out to kill it.',
-    message: (d: { problem: string }) => d.problem,
   }),
   S300: row({
-    meaning:
-      'The sandbox could not be started, or its machine died. In a cluster: its host was lost or is not reachable.',
-    http: 503,
+    ...sFailures.S300,
     type: 'platform',
     note: PLATFORM,
     message: (d: { problem: string } | { host: string; note: string }) =>
@@ -238,8 +203,7 @@ export const errors = defineErrors({
     extra: (d) => ('note' in d ? { fix_note: d.note } : {}),
   }),
   S400: row({
-    meaning: 'A limit of the configuration is reached.',
-    http: 429,
+    ...sFailures.S400,
     type: 'config',
     note: 'Stop a sandbox that is no longer needed, request less, or let the operator raise the limit that the message names.',
     message: (d: { problem: string; fix?: Record<string, unknown>; isStarting?: boolean }) =>

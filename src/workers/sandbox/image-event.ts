@@ -12,7 +12,7 @@ export const ImageEvent = z.object({
   total_bytes: z.int().optional().describe('Absent while it is not known.'),
   step: z.int().describe('Number of the phase, from 1.'),
   steps: z.int(),
-  percent: z.int().describe('Of the whole image.'),
+  percent: z.int().describe('Progress of the whole image.'),
 });
 
 export function toImageEvent(progress: ImageProgress): z.infer<typeof ImageEvent> {

@@ -18,7 +18,7 @@ function imagesOf(cacheDir: string, ref: string) {
   return new Images({ cacheDir, customImages: { tools: ref }, allowlist: ['tools'], autoInstall: true });
 }
 
-test('a call that would wait too long hears how far the image is, and it is made all the same', async () => {
+test('a call that would wait too long hears how far the image is, and it is still made', async () => {
   let open = () => {};
   const blobsAfter = new Promise<void>((resolve) => (open = resolve));
   await using registry = await startRegistry({ manifests: { 1: manifest }, blobs }, { blobsAfter });

@@ -39,9 +39,10 @@ export class ImageReadiness {
     const { signal } = this.#control;
     try {
       await this.#images.prepare(name, { signal, onProgress: (step) => this.#making.set(name, step) });
-      if (this.#making.get(name)) this.#log.info('an image is ready', { image: name });
+      if (this.#making.get(name)) this.#log.info('image is ready', { image: name });
     } catch (error) {
-      if (!signal.aborted) this.#log.info('an image is not made ready', { image: name, why: (error as Error).message });
+      if (!signal.aborted)
+        this.#log.info('image could not be prepared', { image: name, why: (error as Error).message });
     } finally {
       this.#making.delete(name);
     }

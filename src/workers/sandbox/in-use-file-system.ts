@@ -5,7 +5,7 @@
 import type { FileSystem } from '#host';
 import type { LiveSandbox } from './live/live-sandbox.ts';
 
-export function heldFileSystem(
+export function inUseFileSystem(
   files: FileSystem,
   sandbox: Pick<LiveSandbox, 'using' | 'changing' | 'hold'>,
 ): FileSystem {

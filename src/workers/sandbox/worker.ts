@@ -8,7 +8,7 @@ import { BACKENDS } from './backends/list.ts';
 import { BackendChoice } from './choose-backend.ts';
 import { configSchema, type SandboxConfig } from './config.ts';
 import { errors, spell } from './errors.ts';
-import { offerPlaces } from './fleet/own-report.ts';
+import { offerSandboxes } from './fleet/own-report.ts';
 import { ImageReadiness } from './image-readiness.ts';
 import { openLadder } from './ladder/open-ladder.ts';
 import { openJobs } from './live/open-jobs.ts';
@@ -27,7 +27,7 @@ export interface SandboxContext {
   openReads: OpenReads;
   /** Images that are being sent to other machines. */
   imageSends: OpenReads;
-  /** In a cluster: ends the report of this machine. */
+  /** Ends the report of this machine to the cluster. */
   withdraw?: () => void;
 }
 
@@ -65,7 +65,7 @@ export const sandbox = defineWorker({
   },
 });
 
-/** Also removes what a killed daemon left behind. */
+/** Opens the sandboxes, and removes leftovers of a killed daemon. */
 export async function openSandboxes(
   config: SandboxConfig,
   log: Log,
@@ -84,7 +84,7 @@ export async function openSandboxes(
   if (config.auto_install && config.prepare_images) void readiness.prepareLater(config.image_allowlist);
   const sandboxes = new Sandboxes(config, log, fleet);
   const choice = new BackendChoice(ladder, config, log);
-  const withdraw = fleet && offerPlaces({ config, sandboxes, images, backends: choice }, fleet);
+  const withdraw = fleet && offerSandboxes({ config, sandboxes, images, backends: choice }, fleet);
   return {
     config,
     backends: choice,

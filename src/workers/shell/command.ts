@@ -77,8 +77,8 @@ async function outside(
   { environment, policy, allowedEnv, layer }: ShellContext,
   door: Door | undefined,
 ): Promise<Pick<ChildSpec, 'argv' | 'env' | 'launch'>> {
-  const place = { kind: 'host' as const, path: environment.PATH ?? SYSTEM_PATH, cwd };
-  const program = await policy.admit(argv, place, door);
+  const target = { kind: 'host' as const, path: environment.PATH ?? SYSTEM_PATH, cwd };
+  const program = await policy.admit(argv, target, door);
   const env = withCallVariables(environment, request.env ?? {}, allowedEnv);
   const launch = layer && (await launchInLayer(layer.mounted));
   return { argv: [program, ...argv.slice(1)], env, ...(launch && { launch }) };
@@ -115,6 +115,7 @@ export async function startCommand(
     layer?.track({ words: command.argv, done: process.done, end: () => process.signal() });
     return execution;
   }
-  const process = new SandboxProcess(bus, command, { timeoutMs: timeoutMs ?? maxTimeoutMs });
+  const isWatched = limits.ring !== undefined || limits.onPiece !== undefined;
+  const process = new SandboxProcess(bus, command, { timeoutMs: timeoutMs ?? maxTimeoutMs, isWatched });
   return new Execution(process, { maxOutputBytes, ...limits });
 }

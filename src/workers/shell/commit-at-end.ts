@@ -5,7 +5,7 @@
 import type { ExecutionResult, OutputRing } from '#host';
 import type { JobWork } from '#job-functions';
 
-export class TakenAtEnd {
+export class CommitAtEnd {
   #result: Promise<ExecutionResult> | undefined;
   #settle: (why?: string) => void = () => {};
   /** Resolves to the reason if nothing was committed, else to undefined. */

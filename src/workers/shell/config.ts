@@ -22,7 +22,7 @@ const ruleSchema = z.strictObject({
     .array(z.string())
     .optional()
     .describe(
-      'A regex for each argument, which it has to match as a whole; `...` stands for any number of arguments. Any arguments when left out.',
+      'A regex for each argument, which it has to match as a whole; `...` stands for any number of arguments. Default: any arguments.',
     ),
   decision: z.enum(['allow', 'deny']),
   reason: z.string().min(1).describe('Reason in the error that a refused caller gets.'),
@@ -61,10 +61,12 @@ const paths = () =>
     .default([]);
 
 const fencePaths = z.strictObject({
-  read: paths().describe('Files are read-only, such as a toolchain: absolute paths, or ~/ for home.'),
-  layers: paths().describe('What is written there is lost, as in the shipped package caches.'),
-  write: paths().describe('Commands may change it, such as the repository that a git worktree belongs to.'),
-  hide: paths().describe('Empty, as other homes and data of services are.'),
+  read: paths().describe('Paths that commands can read, such as a toolchain: absolute, or ~/ for home.'),
+  layers: paths().describe(
+    'Paths with a temporary layer for writes, lost when the server ends, such as package caches.',
+  ),
+  write: paths().describe('Paths that commands can change, such as the repository of a git worktree.'),
+  hide: paths().describe('Paths that commands see as empty, as they see other homes and data of services.'),
 });
 
 const fenceEgress = z.strictObject({
@@ -84,7 +86,7 @@ const fenceKeys = {
     .enum(FENCES)
     .default('off')
     .describe(
-      'What commands of this host may reach. `off`: what the user may, and the allowlist decides which run. ' +
+      'Access of commands of this host. `off`: that of the user, and the allowlist decides which commands run. ' +
         '`workspace`: any program runs, and only fs.host_root and a private /tmp are writable; home, protected files, ' +
         'other processes, sockets and the network of this host are out of reach. `change`: the same, and what a command ' +
         'changes in the workspace goes to the change that the call names, or is thrown away.',
@@ -107,7 +109,7 @@ const fenceKeys = {
     .describe('Hosts that commands in the fence reach with `egress`.'),
   fence_paths: fencePaths
     .default(fencePaths.parse({}))
-    .describe('What commands in the fence see beside the shipped folders.'),
+    .describe('Paths that commands in the fence see beside the shipped ones.'),
 };
 
 export const configSchema = z.strictObject({
@@ -115,13 +117,13 @@ export const configSchema = z.strictObject({
     .default(30_000)
     .describe('Upper limit of the timeout of a foreground command, in milliseconds.'),
   default_timeout_ms: timerMs().default(10_000).describe('Its timeout in milliseconds when the call does not set one.'),
-  max_output_bytes: wire.uint64().default(1_048_576).describe('How much of each output stream is kept, in bytes.'),
+  max_output_bytes: wire.uint64().default(1_048_576).describe('Bytes of each output stream that are kept.'),
   working_dir: z
     .string()
     .nullable()
     .default(null)
     .describe(
-      'Where commands run. null: where the worker was started if that lies in fs.host_root, else fs.host_root itself.',
+      'Working directory of commands. null: that of the worker if it is in fs.host_root, else fs.host_root itself.',
     ),
   inherit_env: z
     .boolean()
@@ -131,7 +133,7 @@ export const configSchema = z.strictObject({
     .array(z.string())
     .default(['PATH', 'HOME', 'LANG', 'LC_ALL', 'TERM'])
     .describe(
-      'Variables that commands see, and that a call may set, PATH and HOME excepted. Those that hijack programs never pass.',
+      'Variables that commands see, and that a call may set, PATH and HOME excepted. LD_*, NODE_OPTIONS and similar are never passed.',
     ),
   allowlist: z
     .array(z.string())
@@ -160,7 +162,7 @@ export const configSchema = z.strictObject({
       String.raw`\b(node|python3?)\b[^|;&]*\s-(e|c)\b`,
       String.raw`\bnpm\b[^|;&]*\brun\b`,
     ])
-    .describe('Rust regexes over the words joined by spaces. A tripwire for honest mistakes, not a boundary.'),
+    .describe('Rust regexes over the words joined by spaces. Catches honest mistakes; not a security boundary.'),
   rules: z
     .array(ruleSchema)
     .default(SHIPPED_RULES)
@@ -170,7 +172,7 @@ export const configSchema = z.strictObject({
     .uint32()
     .max(Math.floor(LONGEST_TIMER_MS / 1000))
     .default(3600)
-    .describe('How long an ended job is kept, in seconds.'),
+    .describe('Seconds that an ended job is kept.'),
   fs: fsSchema.default(fsSchema.parse({})).describe('The file operations.'),
   sandbox: sandboxSchema.default(sandboxSchema.parse({})).describe('Sandbox targets.'),
   ...fenceKeys,

@@ -10,6 +10,6 @@ test.each([
   ['S218', new FileFault('too-large', 'x is too large')],
   ['S216', new FileFault('stream', 'the sender broke off')],
   ['S222', new NoTerminalError()],
-])('%s tells of %s', (code, error) => {
+])('%s reports %s', (code, error) => {
   expect(translate(error)?.code).toBe(code);
 });

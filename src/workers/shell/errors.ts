@@ -6,7 +6,7 @@
  */
 import { defineErrors, type Door, type Failure } from '#contract';
 import { FenceError } from '#fence';
-import { codeOfFault, codeOfHostReason } from '#file-functions';
+import { codeOfFault, codeOfHostReason, sFailures } from '#file-functions';
 import {
   FileFault,
   GlobError,
@@ -31,38 +31,30 @@ const message = (d: { problem: string }) => d.problem;
 
 export const errors = defineErrors({
   [UNCODED]: {
-    meaning: 'The request is malformed, the policy refuses the command, or there is no such job. The text says which.',
+    meaning:
+      'The request is malformed, the policy refuses the command, or there is no such job. The text gives the reason.',
     http: 400,
     message,
   },
-  S001: { meaning: 'The sandbox refuses the request.', http: 400, message },
-  S002: { meaning: 'There is no such sandbox.', http: 404, message },
-  S003: { meaning: 'The sandbox is at its limit of concurrent commands.', http: 429, retryable: true, message },
-  S004: { meaning: 'The sandbox has stopped.', http: 410, message },
-  S100: { meaning: 'The image is not allowed for sandboxes.', http: 404, message },
-  S101: { meaning: 'The image is not on this host, and sandboxes may not fetch it.', http: 409, message },
-  S102: { meaning: 'The image could not be fetched.', http: 502, retryable: true, message },
-  S200: { meaning: 'The sandbox timed out.', http: 504, message },
-  S210: { meaning: 'The request is malformed, or not supported by this target.', http: 400, message },
-  S211: { meaning: 'The path does not exist, or it is protected.', http: 404, message },
-  S212: { meaning: 'The path is of the wrong kind.', http: 400, message },
-  S213: { meaning: 'The path already exists.', http: 409, message },
-  S214: { meaning: 'The directory is not empty.', http: 409, message },
-  S215: { meaning: 'The path leaves fs.host_root, is denylisted, or is not permitted.', http: 403, message },
+  ...sFailures,
+  // HTTP callers of shell rely on these statuses, and on trying these two again: pinned since the first release.
+  S003: { ...sFailures.S003, retryable: true },
+  S004: { ...sFailures.S004, http: 410 },
+  S101: { ...sFailures.S101, http: 409 },
+  S212: { ...sFailures.S212, http: 400 },
+  S400: { ...sFailures.S400, retryable: true },
+  // Also of file functions, and without output: a command that timed out is an answer here.
+  S200: { ...sFailures.S200, meaning: 'The sandbox timed out.' },
+  // Other reasons: malformed requests, protected and denylisted paths, and both targets.
+  S210: { ...sFailures.S210, meaning: 'The request is malformed, or not supported by this target.' },
+  S211: { ...sFailures.S211, meaning: 'The path does not exist, or it is protected.' },
+  S215: { ...sFailures.S215, meaning: 'The path leaves fs.host_root, is denylisted, or is not permitted.' },
   S216: {
+    ...sFailures.S216,
     meaning: 'The operating system or the engine failed on the way, or the channel of an upload broke off.',
-    http: 500,
-    message,
   },
-  S217: { meaning: 'The regex does not compile.', http: 400, message },
+  // In the original's table of shell::fs a file that is too large, which the same request does not change.
   S218: { meaning: 'The file is larger than fs.max_read_bytes or fs.max_write_bytes.', http: 413, message },
-  S219: { meaning: 'The sandbox does not support the operation.', http: 501, message },
-  S220: { meaning: 'There is no such job, or it was forgotten some time after its end.', http: 404, message },
-  S221: { meaning: 'The job has no input, its input was ended, or the job has ended.', http: 409, message },
-  S222: { meaning: 'This host cannot give a job a terminal.', http: 501, message },
-  S223: { meaning: 'The offset is beyond the end of the output.', http: 400, message },
-  S224: { meaning: 'Too many callers are attached.', http: 429, retryable: true, message },
-  S225: { meaning: 'The signal cannot be sent to this job.', http: 400, message },
   S226: {
     meaning: 'The fence cannot be built on this host, so no command runs inside it. The text says what failed.',
     http: 501,
@@ -74,8 +66,6 @@ export const errors = defineErrors({
     message: (d: { problem: string; fix?: Record<string, unknown> }) => d.problem,
     fix: (d: { fix?: Record<string, unknown> }) => d.fix,
   },
-  S300: { meaning: 'The sandbox could not be started or reached.', http: 503, message },
-  S400: { meaning: 'A limit on sandboxes is reached.', http: 429, retryable: true, message },
 });
 
 export type ShellCode = keyof typeof errors.table;
@@ -101,7 +91,7 @@ const codeForFault = {
   'too-large': 'S218',
 } as const satisfies Record<FaultReason, ShellCode>;
 
-/** Callers at a door also get a suggested path. */
+/** Callers through MCP, HTTP or the CLI also get a suggested path. */
 export function translate(
   error: unknown,
   call?: { context: { files: { files: { jail: Jail } } }; door?: Door },

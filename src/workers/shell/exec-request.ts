@@ -21,14 +21,12 @@ const Fields = z.object({
     .array(z.string())
     .nullable()
     .default(null)
-    .describe('The arguments, verbatim. An empty list means none; left out or null, `command` is split into words.'),
+    .describe('The arguments, verbatim. An empty list means none; absent or null, `command` is split into words.'),
   timeout_ms: wire
     .uint64()
     .nullable()
     .default(null)
-    .describe(
-      'Milliseconds after which the command is killed, at most max_timeout_ms; default_timeout_ms when left out.',
-    ),
+    .describe('Milliseconds after which the command is killed, at most max_timeout_ms. Default default_timeout_ms.'),
   target: Target.default({ kind: 'host' }).describe('Where the command runs: on this host, or in a sandbox.'),
   cwd: z
     .string()
@@ -38,7 +36,7 @@ const Fields = z.object({
     .record(z.string(), z.string())
     .nullish()
     .describe('Variables to set or replace; without a fence only names that allowed_env lists. Host only.'),
-  stdin: z.string().nullish().describe('Standard input; empty when left out. Host only.'),
+  stdin: z.string().nullish().describe('Standard input. Default empty. Host only.'),
   script: z
     .string()
     .nullish()
@@ -47,7 +45,7 @@ const Fields = z.object({
     .enum(FENCES)
     .nullish()
     .describe(
-      '`workspace` runs it inside the fence where the operator leaves it off; `change` also throws away what it changes in the workspace, unless the call names a change. Only stricter than shell.fence. Host only.',
+      '`workspace` runs it inside the fence where the operator leaves it off; `change` also throws away its changes in the workspace, unless the call names a change. Only stricter than shell.fence. Host only.',
     ),
 });
 

@@ -20,6 +20,7 @@ import { status } from './functions/status.ts';
 import { watch } from './functions/watch.ts';
 import { shell as worker } from './worker.ts';
 
+export type { ShellConfig } from './config.ts';
 export { explainCommand } from './policy/explain-command.ts';
 export { probeFence } from './probe-fence.ts';
 

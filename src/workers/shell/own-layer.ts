@@ -43,7 +43,7 @@ export async function inOwnLayer<T>(
   { isFenced, note, atEnd }: OwnLayer,
   work: (context: ShellContext, layer: OpenLayer, layers: Layers) => Promise<T>,
 ): Promise<T> {
-  const { root, cell } = context.place;
+  const { root, cell } = context.setup;
   const layers = layersOf(root, cell);
   if (!layers) {
     throw new LayerError('unavailable', `this needs the worker \`change\` in this server, with the workspace ${root}`);
@@ -61,7 +61,9 @@ export async function inOwnLayer<T>(
       .then(() => atEnd?.(layer, layers))
       .then(() => layers.discard(name));
     const warn = (error: unknown) =>
-      context.place.log.warn(`the change ${name} stays open: what a command did was not taken`, { why: String(error) });
+      context.setup.log.warn(`the change ${name} stays open: its files were neither committed nor removed`, {
+        why: String(error),
+      });
     // Does not wait: a job continues without its caller.
     if (isJob || atEnd) void removed.catch(warn);
     else await removed;
@@ -71,7 +73,7 @@ export async function inOwnLayer<T>(
 /** The call that is recorded. */
 export type Recording = Pick<CallScope, 'call' | 'functionId' | 'signal' | 'noteChange'>;
 
-/** Commits what a command that ran to its end has changed. */
+/** Commits the changes of a command that ran to its end. */
 export async function record(
   { layer, layers, words }: { layer: OpenLayer; layers: Layers; words: readonly string[] },
   { call, functionId, signal, noteChange }: Recording,

@@ -1,13 +1,15 @@
 /**
  * A command in a sandbox as a process, through sandbox::exec on the bus.
  *
- * Its output comes with the answer, all at once. sandbox::exec enforces the timeout and reports it as a failure; here
- * it is an answer, as on the host.
+ * Its output comes through a channel, so a slow reader blocks the command as on the host; a worker that does not know
+ * such channels sends it with the answer. sandbox::exec enforces the timeout and reports it as a failure; here it is an
+ * answer, as on the host.
  */
 import { z } from 'zod';
 
-import { Failure, type Bus } from '#contract';
+import { CallError, Failure, type Bus } from '#contract';
 import type { OutputPiece, Process, ProcessEnd } from '#host';
+import { ChannelBroken, type ChannelReader, type ChannelRef } from '#protocol';
 import type { Command } from './command.ts';
 import type { ShellCode } from './errors.ts';
 import { forwardToSandbox, readReply } from './target.ts';
@@ -34,7 +36,7 @@ const TIMEOUT_CODE = 'S200' satisfies ShellCode;
 const ANSWER_GRACE_MS = 10_000;
 
 export const egressRefused = z
-  .array(z.object({ host: z.string(), reason: z.string().describe('Why, and what to use instead.') }))
+  .array(z.object({ host: z.string(), reason: z.string().describe('Reason and alternative.') }))
   .optional()
   .describe('In a sandbox or the fence: hosts that were refused while this ran; absent if there were none.');
 
@@ -47,7 +49,20 @@ const Reply = z.object({
   stdout_truncated: z.boolean().default(false),
   stderr_truncated: z.boolean().default(false),
   egress_refused: egressRefused,
+  streamed: z.literal(true).optional(),
 });
+
+/** A text item of the channel: standard error. */
+const ErrorItem = z.object({ t: z.literal('err'), base64: z.base64() });
+
+/** Without a reply after a timeout. */
+interface Answer {
+  reply?: z.output<typeof Reply>;
+  /** Whether all output went through the channel. */
+  isStreamed: boolean;
+}
+
+type SandboxCommand = Extract<Command, { kind: 'sandbox' }>;
 
 export class SandboxProcess implements Process {
   readonly output: AsyncIterable<OutputPiece>;
@@ -55,12 +70,13 @@ export class SandboxProcess implements Process {
   /** Hosts that the command was refused; known after its end. */
   refused: z.output<typeof egressRefused>;
   readonly #killing = new AbortController();
-  readonly #reply: Promise<z.output<typeof Reply> | undefined>;
 
-  constructor(bus: Bus, command: Extract<Command, { kind: 'sandbox' }>, { timeoutMs }: { timeoutMs: number }) {
-    this.#reply = this.#call(bus, command, timeoutMs);
-    this.done = this.#reply.then((reply) => this.#end(reply, timeoutMs));
-    this.output = this.#pieces();
+  /** `isWatched`: whether its output is read before its end. */
+  constructor(bus: Bus, command: SandboxCommand, { timeoutMs, isWatched }: { timeoutMs: number; isWatched: boolean }) {
+    const channel = isWatched ? openChannel(bus) : Promise.resolve(undefined);
+    const answer = channel.then((ends) => this.#call(bus, command, timeoutMs, ends?.output));
+    this.done = answer.then(({ reply }) => this.#end(reply, timeoutMs));
+    this.output = pieces(channel, answer);
   }
 
   /**
@@ -71,13 +87,13 @@ export class SandboxProcess implements Process {
     await this.done.catch(() => {});
   }
 
-  /** Undefined after a timeout. */
   async #call(
     bus: Bus,
-    { argv: [cmd, ...args], sandboxId }: Extract<Command, { kind: 'sandbox' }>,
+    { argv: [cmd, ...args], sandboxId }: SandboxCommand,
     timeoutMs: number,
-  ): Promise<z.output<typeof Reply> | undefined> {
-    const payload = { sandbox_id: sandboxId, cmd, args, timeout_ms: timeoutMs };
+    output: ChannelRef | undefined,
+  ): Promise<Answer> {
+    const payload = { sandbox_id: sandboxId, cmd, args, timeout_ms: timeoutMs, ...(output && { output }) };
     const call = {
       functionId: 'sandbox::exec',
       payload,
@@ -86,18 +102,12 @@ export class SandboxProcess implements Process {
     } as const;
     const options = { timeoutMs: timeoutMs + ANSWER_GRACE_MS, cancel: this.#killing.signal };
     try {
-      return readReply(Reply, await forwardToSandbox(bus, call, options));
+      const reply = readReply(Reply, await forwardToSandbox(bus, call, options));
+      return { reply, isStreamed: reply.streamed === true };
     } catch (error) {
-      if (error instanceof Failure && error.code === TIMEOUT_CODE) return undefined;
-      throw error;
+      if (!(error instanceof Failure) || error.code !== TIMEOUT_CODE) throw error;
+      return { isStreamed: error.cause instanceof CallError && error.cause.extra.streamed === true };
     }
-  }
-
-  async *#pieces(): AsyncGenerator<OutputPiece> {
-    const reply = await this.#reply;
-    if (!reply) return;
-    yield { stream: 'stdout', bytes: Buffer.from(reply.stdout) };
-    yield { stream: 'stderr', bytes: Buffer.from(reply.stderr) };
   }
 
   #end(reply: z.output<typeof Reply> | undefined, timeoutMs: number): ProcessEnd {
@@ -108,7 +118,48 @@ export class SandboxProcess implements Process {
       signal: null,
       durationMs: reply.duration_ms,
       timedOut: reply.timed_out,
+      printed: { stdout: Buffer.from(reply.stdout), stderr: Buffer.from(reply.stderr) },
       dropped: { stdout: reply.stdout_truncated, stderr: reply.stderr_truncated },
     };
+  }
+}
+
+/** Undefined if it cannot be opened: then the output comes with the answer. */
+async function openChannel(bus: Bus): Promise<{ items: ChannelReader; output: ChannelRef } | undefined> {
+  try {
+    const { reader, writer } = await bus.createChannel();
+    return { items: await bus.openReader(reader), output: writer };
+  } catch {
+    return undefined;
+  }
+}
+
+async function* pieces(
+  channel: ReturnType<typeof openChannel>,
+  answer: Promise<Answer>,
+): AsyncGenerator<OutputPiece, void> {
+  const items = (await channel)?.items;
+  if (items) yield* streamedPieces(items, answer);
+  const { reply, isStreamed } = await answer;
+  if (!reply || isStreamed) return;
+  yield { stream: 'stdout', bytes: Buffer.from(reply.stdout) };
+  yield { stream: 'stderr', bytes: Buffer.from(reply.stderr) };
+}
+
+/** Ends without a fault when the channel breaks: the answer has the reason. */
+async function* streamedPieces(items: ChannelReader, answer: Promise<Answer>): AsyncGenerator<OutputPiece, void> {
+  let hasBegun = false;
+  // A worker that did not write to the channel does not close it either.
+  const leave = () => hasBegun || items.cancel();
+  answer.then(({ isStreamed }) => isStreamed || leave(), leave);
+  try {
+    for await (const item of items) {
+      hasBegun = true;
+      if (typeof item !== 'string')
+        yield { stream: 'stdout', bytes: Buffer.from(item.buffer, item.byteOffset, item.length) };
+      else yield { stream: 'stderr', bytes: Buffer.from(ErrorItem.parse(JSON.parse(item)).base64, 'base64') };
+    }
+  } catch (error) {
+    if (!(error instanceof ChannelBroken)) throw error;
   }
 }

@@ -51,7 +51,7 @@ test.each([
   expect(objectionTo(line)).toBeUndefined();
 });
 
-test('arguments that only a shell reads are told too, unless the program compares by them', () => {
+test('arguments that only a shell reads are reported too, unless the program compares by them', () => {
   expect(objectionTo('echo', { args: ['hi', '>', 'x.txt'] })).toContain('`>` has no effect');
   expect(objectionTo('test', { args: ['a', '>', 'b'] })).toBeUndefined();
   expect(objectionTo('sort', { args: ['-t', '|'] })).toBeUndefined();
@@ -64,7 +64,7 @@ test('where a shell is allowed, the call that works is given whole', () => {
   );
 });
 
-test('fields that would be refused are not told: variables beyond allowed_env, and both in a sandbox', () => {
+test('fields that would be refused are left out: variables beyond allowed_env, and both in a sandbox', () => {
   const inShell = (line: string) => `call with ${JSON.stringify({ command: 'sh', args: ['-c', line] })}`;
   expect(objectionTo('BAR=1 env', { hasShell: true })).toContain(inShell('BAR=1 env'));
   expect(objectionTo('BAR=1 env')).toContain('allowed_env');

@@ -62,7 +62,7 @@ describe('the worker does not start', () => {
   });
 });
 
-test('the worker starts unjailed when it is told to', async () => {
+test('the worker starts unjailed when configured so', async () => {
   const context = await open({ fs: { host_root: null, allow_unjailed: true } });
   expect(context.cwd).toBe(process.cwd());
   await shell.close(context);

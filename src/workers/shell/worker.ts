@@ -56,7 +56,7 @@ export interface ShellContext {
   /** The change that this context belongs to. */
   layer?: OpenLayer;
   /** Canonical fs.host_root, with the configuration that a context in a change is opened from. */
-  place: { readonly root: string; readonly config: ShellConfig; readonly cell: CellConfig; readonly log: Log };
+  setup: { readonly root: string; readonly config: ShellConfig; readonly cell: CellConfig; readonly log: Log };
 }
 
 /** Functions on jobs that the original does not have; those that it has refuse bad input without a code. */
@@ -81,7 +81,7 @@ export const shell = defineWorker({
     code: 'S230',
     named: 'field',
     within: (context, change) =>
-      withinLayer({ workspace: context.place.root, cell: context.place.cell, change }, context, (layer) =>
+      withinLayer({ workspace: context.setup.root, cell: context.setup.cell, change }, context, (layer) =>
         openInChange(context, layer),
       ),
   },
@@ -135,7 +135,7 @@ async function openShell(config: ShellConfig, log: Log, cell: CellConfig): Promi
     maxOutputBytes: config.max_output_bytes,
     isSandboxEnabled: config.sandbox.enabled,
     files: await openFiles(root, config.fs, cell),
-    place: { root, config, cell, log },
+    setup: { root, config, cell, log },
     // Opened last: an error after it would leave it open.
     children: await Children.open({ log }),
   };
@@ -143,7 +143,7 @@ async function openShell(config: ShellConfig, log: Log, cell: CellConfig): Promi
 
 /** Context of the worker in the layer of a change: own files and commands, and the jobs and limits of the worker. */
 async function openInChange(context: ShellContext, layer: OpenLayer) {
-  const { root, config, cell, log } = context.place;
+  const { root, config, cell, log } = context.setup;
   const { view } = layer.mounted;
   const files = await openFiles(root, config.fs, cell, inViewOf(layer));
   const isAlways = context.fence.isAlways || layer.meta.outside === 'private';

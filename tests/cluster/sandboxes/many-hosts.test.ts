@@ -7,12 +7,11 @@ import { expect, test } from 'vitest';
 
 import { connect } from '#client';
 import { silentLog } from '#contract';
-import { rounds } from '#testing';
+import { isFull } from '#testing';
 import { onFleet, sandbox } from '#workers/sandbox';
 import { NatsServers, NO_NATS } from '../../../src/testing/nats.ts';
 import { startNode } from '../support/nodes.ts';
 
-const isFull = rounds(0, 1, 1) > 0;
 const COUNT = 1_000;
 /** Hosts of one thousand that get something by chance alone are 632, give or take 10; of the better of two, 760. */
 const LEAST_USED = 700;
@@ -30,10 +29,10 @@ test.skipIf(NO_NATS || !isFull)(
     try {
       await once(hosts, 'message');
       await using door = await startNode(nats.urls, 'door', { roles: ['door'] });
-      const { front } = onFleet(sandbox, door.cluster.seat);
+      const { front } = onFleet(sandbox, door.cluster.ownNode);
       const worker = await connect(door.engine.dialer(), { name: 'iii-sandbox', log: silentLog });
       worker.serve({ def: front, context: {} });
-      await expect.poll(() => door.cluster.seat.hosts().length).toBe(COUNT);
+      await expect.poll(() => door.cluster.ownNode.hosts().length).toBe(COUNT);
 
       const create = () => door.bus.call('sandbox::create', { image: 'python' }, { timeoutMs: 30_000 });
       const made = (await Promise.all(Array.from({ length: COUNT }, create))) as { sandbox_id: string; node: string }[];

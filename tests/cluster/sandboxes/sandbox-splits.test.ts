@@ -1,11 +1,10 @@
 /** Sandboxes of a NATS cluster that is split in two: each half works with its own, and finds the others again. */
 import { expect, test } from 'vitest';
 
-import { rounds } from '#testing';
+import { isFull } from '#testing';
 import { CutNetwork } from '../support/cut.ts';
 import { IMAGE, SandboxCluster, WHY_NOT } from '../support/sandbox-hosts.ts';
 
-const isFull = rounds(0, 1, 1) > 0;
 /** A server notices within seconds that the other end of a route is silent; its default is minutes. */
 const NOTICES_SILENCE = 'ping_interval: "1s"\nping_max: 2';
 

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-import { ClusterSettingsSchema, joinCluster, Seat } from '../../../dist/cluster/index.js';
+import { ClusterSettingsSchema, joinCluster, OwnNode } from '../../../dist/cluster/index.js';
 import { connect } from '../../../dist/client/index.js';
 import { Engine } from '../../../dist/engine/index.js';
 
@@ -46,7 +46,7 @@ link.send({ type: 'invokefunction', function_id: 'engine::workers::register', ac
 link.send({ type: 'registerfunction', id: 'work::once' });
 
 const settings = ClusterSettingsSchema.parse({ servers: servers.split(','), node, share: ['work'] });
-const cluster = await joinCluster(engine, settings, { log, seat: new Seat(settings, '0') });
+const cluster = await joinCluster(engine, settings, { log, ownNode: new OwnNode(settings, '0') });
 const bus = await connect(engine.dialer(), { name: 'caller' });
 
 /** On the clock that all processes of this machine share. */
@@ -103,7 +103,7 @@ const operations = {
   },
   /**
    * Calls with a key each, some of which take long. Every one is answered exactly once, or this never ends. With `isHeld`
-   * it goes on until `endStorm`, and then until as many as `count` were answered with a result.
+   * it continues until `endStorm`, and then until as many as `count` were answered with a result.
    */
   async storm(given) {
     const { id = 'work::once', namespace, count = Infinity, seconds = Infinity, inFlight, prefix, bytes = 0 } = given;

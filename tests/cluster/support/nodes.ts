@@ -1,7 +1,7 @@
 /** Nodes in this process, over a real NATS server, with functions that count how often each call ran. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { ClusterSettingsSchema, joinCluster, Seat, type Cluster, type ClusterSettings } from '#cluster';
+import { ClusterSettingsSchema, joinCluster, OwnNode, type Cluster, type ClusterSettings } from '#cluster';
 import { connect, type Connection } from '#client';
 import { silentLog } from '#contract';
 import { Engine } from '#engine';
@@ -65,15 +65,15 @@ export interface NodeOptions extends EngineOptions {
   id?: string;
   /** The ids that it draws. */
   draw?: () => string;
-  /** Called before it joins. */
-  onSeat?: (seat: Seat, engine: Engine) => void;
+  /** Called with the node before it joins. */
+  beforeJoin?: (ownNode: OwnNode, engine: Engine) => void;
 }
 
 export async function startNode(
   servers: readonly string[],
   node: string,
   settings: Partial<ClusterSettings> = {},
-  { id, draw = id === undefined ? undefined : () => id, onSeat, ...options }: NodeOptions = {},
+  { id, draw = id === undefined ? undefined : () => id, beforeJoin, ...options }: NodeOptions = {},
 ): Promise<TestNode> {
   const engine = new Engine(options);
   const ran = new Map<string, number>();
@@ -102,9 +102,9 @@ export async function startNode(
     { scope: 'host', onCancel: (call) => void cancelled.push(call) },
   );
   const parsed = ClusterSettingsSchema.parse({ servers: [...servers], node, share: ['work'], ...settings });
-  const seat = new Seat(parsed, '0', draw && { draw });
-  onSeat?.(seat, engine);
-  const cluster = await joinCluster(engine, parsed, { log: options.log ?? silentLog, seat });
+  const ownNode = new OwnNode(parsed, '0', draw && { draw });
+  beforeJoin?.(ownNode, engine);
+  const cluster = await joinCluster(engine, parsed, { log: options.log ?? silentLog, ownNode });
   const bus = await connect(engine.dialer(), { name: 'caller' });
   return {
     ...{ engine, cluster, bus, ran, cancelled, callers },
@@ -118,7 +118,7 @@ export async function startNode(
 /** Waits until a node knows the functions of the named ones. */
 export async function untilKnown(node: TestNode, ...names: string[]): Promise<void> {
   const isKnown = (name: string) => node.cluster.nodes().some((row) => row.name === name && row.functions > 0);
-  for (let left = 1_000; !names.every(isKnown); left--) {
+  for (let left = 1_500; !names.every(isKnown); left--) {
     if (left === 0) throw new Error(`not known: ${names.filter((name) => !isKnown(name)).join(', ')}`);
     await sleep(20);
   }

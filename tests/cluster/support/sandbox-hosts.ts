@@ -1,6 +1,5 @@
 /** Nodes with real sandboxes, as people start them: the built command line, namespaces, and an image of busybox alone. */
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
 
 import { connect, type Connection } from '#client';
 import { CallError, silentLog } from '#contract';
@@ -8,6 +7,7 @@ import { openImages } from '#sandbox/images';
 import { guestRoot, tempDir, type TempDir, whyNoGuestRoot } from '#testing';
 import { exportTree } from '../../../src/sandbox/images/export-image.ts';
 import { startCli, type CliProcess } from '../../../src/testing/cli.ts';
+import { shareProgramsIn } from '../../../src/testing/images/shared-programs.ts';
 import { NatsServers, NO_NATS, type NatsOptions } from '../../../src/testing/nats.ts';
 
 /** For `skipIf`; undefined where it runs. */
@@ -93,11 +93,8 @@ export class SandboxCluster implements AsyncDisposable {
   }
 
   static async start(options?: NatsOptions): Promise<SandboxCluster> {
-    const [nats, dir, root] = await Promise.all([
-      NatsServers.start(options),
-      tempDir({ 'cache/': '', 'work/': '' }),
-      guestRoot(),
-    ]);
+    const [nats, dir, root] = await Promise.all([NatsServers.start(options), tempDir({ 'work/': '' }), guestRoot()]);
+    shareProgramsIn(dir.path('cache'));
     const { signal } = new AbortController();
     const made = await exportTree(
       { rootDir: root.root, settings: { env: ['PATH=/bin:/usr/bin'] } },
@@ -122,7 +119,7 @@ export class SandboxCluster implements AsyncDisposable {
     { config = {}, words = [], isBare = false, role, servers = this.nats.urls, cluster = {} }: HostOptions = {},
   ): Promise<SandboxNode> {
     const cache = this.dir.path(isBare ? `cache-${name}` : 'cache');
-    if (isBare) cpSync(this.dir.path('cache/programs'), join(cache, 'programs'), { recursive: true });
+    if (isBare) shareProgramsIn(cache);
     const workspace = this.dir.path(`workspace-${name}`);
     mkdirSync(workspace, { recursive: true });
     const block = {

@@ -7,14 +7,12 @@ import { fileURLToPath } from 'node:url';
 import { expect, test, vi } from 'vitest';
 
 import { runCli, startCli } from '../../../src/testing/cli.ts';
-import { rounds } from '../../../src/testing/rounds.ts';
+import { isFull, rounds } from '../../../src/testing/rounds.ts';
 import { tempDir } from '../../../src/testing/temp-dir.ts';
 import { web } from '../support/web.ts';
 import { textOf } from '../support/mcp.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
-const isFull = rounds(0, 1, 1) > 0;
 
 const EDITOR = `modules:
   - module: filesystem

@@ -5,12 +5,12 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { NOBODY_UID } from '../../../src/testing/basics/ordinary-user.ts';
 import { runCli, startCli, type CliProcess } from '../../../src/testing/cli.ts';
 import { tempDir, type TempDir } from '../../../src/testing/temp-dir.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const MAIN = `${ROOT}dist/cli/main.js`;
-const NOBODY = 65_534;
 
 let dir: TempDir;
 let cell: CliProcess;
@@ -197,11 +197,11 @@ describe.skipIf(process.geteuid?.() !== 0)('a workspace that another user owns',
     ['written', 0o500, 'workspace_not_writable', 'chmod u+w'],
   ])('cli.C11 cannot be %s: refused at the start', async (use, mode, code, help) => {
     await using closed = await tempDir({ 'ws/a.txt': '' });
-    chownSync(closed.path('ws'), NOBODY, NOBODY);
+    chownSync(closed.path('ws'), NOBODY_UID, NOBODY_UID);
     chmodSync(closed.path('ws'), mode);
     chmodSync(closed.root, 0o755);
     const asOther = (...words: string[]) =>
-      runCli(['--reuid', String(NOBODY), '--clear-groups', process.execPath, MAIN, ...words], {
+      runCli(['--reuid', String(NOBODY_UID), '--clear-groups', process.execPath, MAIN, ...words], {
         bin: 'setpriv',
         cwd: closed.root,
         home: '/nonexistent',

@@ -4,14 +4,11 @@ import { readlinkSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
 
 import { runCli, startCli, type CliProcess } from '../../../src/testing/cli.ts';
-import { rounds } from '../../../src/testing/rounds.ts';
+import { isFull, rounds } from '../../../src/testing/rounds.ts';
 import { tempDir } from '../../../src/testing/temp-dir.ts';
 import { freePort, isListening, web } from '../support/web.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
-/** What is not the shortest path through this door; src/assembly tests more of a configuration by itself. */
-const isFull = rounds(0, 1, 1) > 0;
 
 const APPLIED = 'applied the changed configuration';
 const KEPT = 'kept the running configuration: the changed one is not usable';
@@ -47,7 +44,7 @@ describe.concurrent('a configuration file', () => {
   test.runIf(isFull)('has its variables replaced', async () => {
     await using dir = await tempDir({
       'etc/cell.yaml':
-        'workers:\n  - name: ${WHO:coder}\n    config:\n      base_path: ${ROOT:/nowhere}\n      max_read_bytes: ${MAX:3}\n',
+        'workers:\n  - name: ${NAME:coder}\n    config:\n      base_path: ${ROOT:/nowhere}\n      max_read_bytes: ${MAX:3}\n',
       'root/a.txt': 'abc',
       'root/b.txt': 'abcd',
     });
@@ -88,6 +85,15 @@ describe.concurrent('a configuration file', () => {
     expect(broken).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/^Error: config: /) });
   });
 
+  test.each([
+    ['{}', true],
+    ['{fence: workspace}', false],
+  ])('a shell with %s: the start says whether commands run without a fence', async (block, isOpen) => {
+    await using dir = await tempDir({ 'cell.yaml': `workers: [{name: shell, config: ${block}}]\n`, 'desk/': '' });
+    await using cell = await startCli(['start', '--port', '0', '-c', dir.path('cell.yaml')], { cwd: dir.path('desk') });
+    expect(cell.stdout.includes('  commands   run as this user, without a fence; `fence: workspace`')).toBe(isOpen);
+  });
+
   test('http.P6 is followed while running: added, changed, broken, removed', async () => {
     await using dir = await tempDir({
       'etc/cell.yaml': '# mine\nworkers: []\n',
@@ -122,7 +128,7 @@ describe.concurrent('a configuration file', () => {
     expect(await cell.stop()).toBe(0);
   });
 
-  test.runIf(isFull)('may be a link: its mode stays, and changes of what it leads to are followed', async () => {
+  test.runIf(isFull)('may be a link: its mode stays, and changes of its target are followed', async () => {
     await using dir = await tempDir({
       'real/cell.yaml': { content: 'workers: []\n', mode: 0o600 },
       'etc/link.yaml': { symlink: '../real/cell.yaml' },

@@ -4,11 +4,8 @@ import { join } from 'node:path';
 
 import { describe, expect, test } from 'vitest';
 
-import { rounds, tempDir } from '#testing';
+import { isFull, rounds, tempDir } from '#testing';
 import { runCli, startCli } from '../../../src/testing/cli.ts';
-
-/** The promises of presets that run less than the default are kept in each run; the others in the full one. */
-const isFull = rounds(0, 1, 1) > 0;
 
 async function served(preset: string, more: Record<string, string> = {}) {
   const dir = await tempDir();
@@ -35,7 +32,7 @@ describe.skipIf(process.platform !== 'linux')('presets', () => {
     async (preset) => {
       await using cell = await served(preset);
       writeFileSync(cell.dir.path('.env'), 'SECRET');
-      expect(cell.cli.stdout).toContain('  preset     coding: any command runs, with the workspace');
+      expect(cell.cli.stdout).toContain('  preset     coding: any command runs; it can write the workspace');
       const { body } = await cell.call('shell/exec', { command: '', script: 'git init -q . && cat .env; ls -a' });
       expect(body).toMatchObject({ exit_code: 0, stdout: expect.stringContaining('.git\n') });
       expect(body.stdout).not.toContain('SECRET');
@@ -55,6 +52,7 @@ describe.skipIf(process.platform !== 'linux')('presets', () => {
     }
   });
 
+  // The presets that run less than the default are tested in each run.
   test.runIf(isFull)('fence.F12 open and iii run without a fence', async () => {
     await using open = await served('open');
     expect(await open.call('shell/exec', { command: 'sh', args: ['-c', 'echo open'] })).toMatchObject({
@@ -70,15 +68,15 @@ describe.skipIf(process.platform !== 'linux')('presets', () => {
     expect(cell.cli.stdout).toMatch(/ {2}preset {5}iii: listed programs run .*install gcc or musl-tools/);
   });
 
-  const told = [
-    ['coding where the fence can be built', /^preset coding: any command runs, with the workspace/, undefined],
+  const reported = [
+    ['coding where the fence can be built', /^preset coding: any command runs; it can write the workspace/, undefined],
     [
       'iii where it cannot, with the reason',
       /^preset iii: listed programs run .*install gcc or musl-tools/,
       '/nonexistent',
     ],
   ] as const;
-  test.each(told.slice(0, rounds(1, 2, 2)))(
+  test.each(reported.slice(0, rounds(1, 2, 2)))(
     'fence.F12 mcp takes %s, and says so on standard error',
     async (_, said, path) => {
       await using dir = await tempDir();

@@ -130,7 +130,7 @@ describe('jobs', () => {
     );
     const { job_id } = JSON.parse(started.stdout) as { job_id: string };
     await expect
-      .poll(async () => run('jobs', 'status', job_id), { timeout: 20_000 })
+      .poll(async () => run('jobs', 'status', job_id))
       .toEqual({ code: 0, stdout: 'printed\n', stderr: `workcell: sh -c ${script}: running\n` });
 
     const listed = await run('jobs', 'list');

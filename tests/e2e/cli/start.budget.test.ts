@@ -1,4 +1,4 @@
-/** How soon workcell start ends when it is told to. */
+/** How soon workcell start ends after a signal. */
 import { Agent } from 'node:http';
 
 import { expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { connect } from '#client';
 import { startCli } from '../../../src/testing/cli.ts';
 import { HALF_A_REQUEST, openSocket, UPGRADE, web } from '../support/web.ts';
 
-test.each(['SIGTERM', 'SIGINT'] as const)('at once by %s, whoever is connected', async (signal) => {
+test.each(['SIGTERM', 'SIGINT'] as const)('at once by %s, with callers connected', async (signal) => {
   await using cell = await startCli(['start', '--port', '0']);
   const bus = await connect(cell.url);
   const agent = new Agent({ keepAlive: true });

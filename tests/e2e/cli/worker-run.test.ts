@@ -10,8 +10,6 @@ import { freePort } from '../support/web.ts';
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const FUNCTIONS = { include_internal: false };
-/** Until the engine noticed the change of a peer. */
-const SOON = { timeout: 10_000, interval: 20 };
 
 async function functionIds(url: string): Promise<string[]> {
   const bus = await connect(url);
@@ -35,7 +33,7 @@ test('worker start is worker run, and the row of the worker has its own version'
     const { workers } = (await bus.call('engine::workers::list', { search: 'filesystem' })) as { workers: object[] };
     return workers[0];
   };
-  await expect.poll(row, SOON).toMatchObject({ name: 'filesystem', runtime: 'node', version: '2.0.0' });
+  await expect.poll(row).toMatchObject({ name: 'filesystem', runtime: 'node', version: '2.0.0' });
   bus.close();
 });
 
@@ -46,13 +44,13 @@ test('a worker serves an engine until it is stopped', async () => {
     env: { III_URL: engine.url },
   });
   expect(worker.stdout).toMatch(new RegExp(`^coder ready on ${engine.url} with \\d+ functions\n$`));
-  await expect.poll(() => functionIds(engine.url), SOON).toContain('coder::read-file');
+  await expect.poll(() => functionIds(engine.url)).toContain('coder::read-file');
   const bus = await connect(engine.url);
   expect(await bus.call('coder::read-file', { path: 'a.txt' })).toMatchObject({ content: 'abc' });
   bus.close();
 
   expect(await worker.stop()).toBe(0);
-  await expect.poll(() => functionIds(engine.url), SOON).toEqual([]);
+  await expect.poll(() => functionIds(engine.url)).toEqual([]);
 });
 
 test('a worker outlives its engine and serves the next one', async () => {
@@ -68,13 +66,13 @@ test('a worker outlives its engine and serves the next one', async () => {
   const engine = () => startCli(['start', '--port', String(port), '-c', file]);
   const first = await engine();
   await using worker = await startCli(['worker', 'run', 'coder', '-c', dir.path('worker.yaml'), '--url', url]);
-  await expect.poll(() => functionIds(url), SOON).toContain('coder::read-file');
+  await expect.poll(() => functionIds(url)).toContain('coder::read-file');
   expect(await first.stop()).toBe(0);
   await worker.logged('lost the engine, dialling again');
 
   await using second = await engine();
   await worker.logged('the engine is back; registered again');
-  await expect.poll(() => functionIds(second.url), SOON).toContain('coder::read-file');
+  await expect.poll(() => functionIds(second.url)).toContain('coder::read-file');
   const read = await runCli(['call', 'coder::read-file', 'path=b.txt', '--url', url]);
   expect(JSON.parse(read.stdout)).toMatchObject({ content: 'xyz' });
 
@@ -83,11 +81,11 @@ test('a worker outlives its engine and serves the next one', async () => {
   expect(await worker.stop('SIGINT')).toBe(0);
 });
 
-test('a worker that there is not, or that cannot open, exits 2', async () => {
+test('an unknown worker, and one that cannot open, exit 2', async () => {
   await using dir = await tempDir({ 'cell.yaml': 'workers: [{name: coder, config: {base_path: ./none}}]\n' });
   const run = (...args: string[]) => runCli(['worker', 'run', ...args], { cwd: dir.root });
-  const [unknown, unusable, nobody] = await Promise.all([run('codr'), run('coder', '-c', 'cell.yaml'), run()]);
+  const [unknown, unusable, unnamed] = await Promise.all([run('codr'), run('coder', '-c', 'cell.yaml'), run()]);
   expect(unknown).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('did you mean "coder"?') });
   expect(unusable).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('coder.base_path: ') });
-  expect(nobody).toEqual({ code: 2, stdout: '', stderr: 'Error: worker run needs <name>\n' });
+  expect(unnamed).toEqual({ code: 2, stdout: '', stderr: 'Error: worker run needs <name>\n' });
 });

@@ -18,7 +18,7 @@ access:
   policies:
     asks:
       - { allow: {} }
-      - { ask: { permission: fs.write }, reason: writes are looked at }
+      - { ask: { permission: fs.write }, reason: writes are reviewed }
   local: asks
 workers: [{ name: coder }, { name: shell }, { name: agent }, { name: change }]
 `;
@@ -61,7 +61,7 @@ describe.skipIf(why !== undefined)(`approval at the console${why === undefined ?
     await view.page.getByRole('button', { name: 'Use this key' }).click();
     await key.waitFor({ state: 'detached' });
     await panel.getByRole('link', { name: 'approved.txt' }).waitFor();
-    await panel.getByText('writes are looked at').waitFor();
+    await panel.getByText('writes are reviewed').waitFor();
     await panel.getByText('What it would do').click();
     const diff = panel.getByRole('article', { name: 'Change of approved.txt' });
     expect(await diff.getByText('a new line').innerText()).toBe('a new line');

@@ -129,7 +129,7 @@ describe.skipIf(why !== undefined)(`changes in the console${why === undefined ? 
     await peer.call('shell::exec', { change: 'by-page', command: '/bin/rm', args: ['note.txt'] });
     await key.fill(printed.stdout.trim());
     await page.getByRole('button', { name: 'Approve with this key' }).click();
-    await page.getByRole('alert').filter({ hasText: 'not as it was shown' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'changed since that diff' }).waitFor();
     expect(existsSync(dir.path('ws/old-0.txt'))).toBe(true);
     await page.getByRole('region', { name: 'Deleted' }).getByText('note.txt').waitFor();
     await page.getByRole('button', { name: 'Approve', exact: true }).click();

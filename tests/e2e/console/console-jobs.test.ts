@@ -6,15 +6,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 
 import { connect, type Connection } from '#client';
 import { startCli, type CliProcess } from '../../../src/testing/cli.ts';
-import { rounds } from '../../../src/testing/rounds.ts';
+import { isFull, rounds } from '../../../src/testing/rounds.ts';
 import { tempDir, type TempDir } from '../../../src/testing/temp-dir.ts';
 import { launchChromium, whyNoChromium } from '../support/chromium.ts';
 import { openConsolePage, type ConsolePage } from '../support/console-page.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
-/** What is not the shortest path through this door. */
-const isFull = rounds(0, 1, 1) > 0;
 
 const why = whyNoChromium();
 

@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { connect, type Connection } from '#client';
 import { defineErrors, defineWorker } from '#contract';
 import { startCli, type CliProcess } from '../../../src/testing/cli.ts';
-import { rounds } from '../../../src/testing/rounds.ts';
+import { isFull } from '../../../src/testing/rounds.ts';
 import { IMAGE_PATIENCE_MS, sandboxConfig, whyNoSandbox } from '../../../src/testing/sandbox-cases.ts';
 import { tempDir, type TempDir } from '../../../src/testing/temp-dir.ts';
 import { launchChromium, whyNoChromium } from '../support/chromium.ts';
@@ -18,14 +18,11 @@ import { web } from '../support/web.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: IMAGE_PATIENCE_MS });
 
-/** What is not the shortest path through this door. */
-const isFull = rounds(0, 1, 1) > 0;
-
 const why = whyNoChromium();
 const whyNoMachine = why === undefined ? await whyNoSandbox(['python']) : why;
 
 const errors = defineErrors({
-  G1: { meaning: 'Nobody heard it.', http: 409, message: (_: object) => 'too quiet', fix: () => ({ loud: true }) },
+  G1: { meaning: 'It was too quiet.', http: 409, message: (_: object) => 'too quiet', fix: () => ({ loud: true }) },
 });
 const greeter = defineWorker({
   name: 'greeter',
@@ -41,10 +38,10 @@ const greeter = defineWorker({
 });
 const greet = greeter.defineFunction({
   id: 'greeter::greet',
-  summary: 'Say hello to someone, loud enough.',
+  summary: 'Say hello, loud enough.',
   effect: 'write',
   permissions: [],
-  request: z.object({ name: z.string().describe('Whom to greet.'), loud: z.boolean().default(false) }),
+  request: z.object({ name: z.string().describe('The name to greet.'), loud: z.boolean().default(false) }),
   response: z.object({ said: z.string() }),
   errors: ['G1'],
   examples: [{ name: 'Ada' }],

@@ -5,14 +5,13 @@ import { mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } fro
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, test } from 'vitest';
 
-import { mcpClient, rounds, tempDir, type TempDir } from '#testing';
+import { mcpClient, NOBODY_UID, rounds, tempDir, type TempDir } from '#testing';
 import { runCli, startCli } from '../../../src/testing/cli.ts';
 import { BUILT, openClient, textOf } from '../support/mcp.ts';
 
-const NOBODY = 65_534;
 const USERS: [string, number | undefined][] = [
   ['the user of the tests', undefined],
-  ...(process.geteuid?.() === 0 ? [['an ordinary user', NOBODY] as [string, number]] : []),
+  ...(process.geteuid?.() === 0 ? [['an ordinary user', NOBODY_UID] as [string, number]] : []),
 ];
 
 async function place(uid: number | undefined): Promise<TempDir> {

@@ -2,7 +2,7 @@
  * The same through every door, by two clients at once: the caller of a call, its changes and events, what a policy denies,
  * protected files, and the end of a job in a sandbox.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
@@ -13,10 +13,10 @@ import { toToolName, toUrlPath, type Change } from '#protocol';
 import {
   CASE_PATIENCE_MS,
   IMAGE_PATIENCE_MS,
+  isFull,
   mcpClient,
-  rounds,
   sandboxConfig,
-  teller,
+  tester,
   tempDir,
   whyNoSandbox,
   withEnoughTime,
@@ -157,7 +157,9 @@ let cell: RunningWorkcell;
 let page: Peer;
 let sandboxId: string;
 beforeAll(async () => {
-  dir = await tempDir({ '.env': 'PASSWORD=hush\n', 'readme.md': 'PASSWORD is in .env\n' });
+  const samples = ['.env.example', '.env.sample', '.env.template'].map((file) => [file, 'PASSWORD=sample\n']);
+  const files = { '.env': 'PASSWORD=hush\n', 'readme.md': 'PASSWORD is in .env\n' };
+  dir = await tempDir({ ...files, ...Object.fromEntries(samples) });
   const workers = [
     { name: 'coder' },
     { name: 'filesystem' },
@@ -166,7 +168,7 @@ beforeAll(async () => {
   ];
   const entries = [
     // As an app denies it.
-    { def: teller, config: {}, denial: { functions: ['filesystem::rm'], permissions: [], risks: [] } },
+    { def: tester, config: {}, denial: { functions: ['filesystem::rm'], permissions: [], risks: [] } },
     ...parseEntries(JSON.stringify({ workers }), availableWorkers, { workspace: dir.root }),
   ];
   cell = await startWorkcell({ host: '127.0.0.1', port: 0, entries, tokens: TOKENS, log: silentLog });
@@ -202,6 +204,34 @@ async function endedSince(since: number, id: string): Promise<{ caller: string; 
 async function latest(): Promise<number> {
   return ((await page.call('engine::calls::list')).result as { latest: number }).latest;
 }
+
+/** Names the file: a function that is missing itself is not found either. */
+const MISSING = /\.env does not exist|not found: \S*\.env/;
+/** Calls on the protected file, or on a folder that has it, with their replies. `$` is the workspace. */
+const ON_PROTECTED: [id: string, payload: object, reply?: RegExp][] = [
+  ['coder::read-file', { path: '.env' }],
+  ['coder::search', { query: 'PASSWORD' }, /PASSWORD is in \.env/],
+  ['coder::list-folder', { path: '.' }, /"\.env"[^}]*"non_accessible":\s*true/],
+  ['coder::tree', {}, /"\.env"[^}]*"non_accessible":\s*true/],
+  ['coder::create-file', { files: [{ path: '.env', content: 'x', overwrite: true }] }],
+  ['coder::delete-file', { paths: ['.env'] }],
+  ['coder::apply-patch', { patch: '*** Begin Patch\n*** Update File: .env\n*** Move to: stolen\n*** End Patch' }],
+  ['shell::fs::read', { path: '$/.env' }],
+  ['shell::fs::grep', { path: '$', pattern: 'PASSWORD', recursive: true }, /PASSWORD is in \.env/],
+  ['shell::fs::stat', { path: '$/.env' }],
+  ['shell::fs::mv', { src: '$/.env', dst: '$/stolen' }],
+  ['filesystem::read', { path: '.env' }],
+  ['filesystem::write', { path: '.env', content: 'x' }],
+  ['filesystem::grep', { pattern: 'PASSWORD' }, /PASSWORD is in \.env/],
+  ['filesystem::ls', { path: '$', include_hidden: true }, /^(?=.*"readme\.md")(?!.*\.env")/s],
+  ['filesystem::cp', { source: '$/.env', destination: '$/stolen' }],
+];
+const ON_ORDINARY: [id: string, payload: object][] = [
+  ['coder::read-file', { path: '.env.example' }],
+  ['shell::fs::grep', { path: '$/.env.sample', pattern: 'PASSWORD' }],
+  ['filesystem::read', { path: '.env.template' }],
+];
+const inWorkspace = (payload: object) => JSON.parse(JSON.stringify(payload).replaceAll('$', dir.root)) as object;
 
 describe.each(Object.entries(DOORS))('%s', (name, door) => {
   let clients: Record<ClientName, Client>;
@@ -245,7 +275,7 @@ describe.each(Object.entries(DOORS))('%s', (name, door) => {
     const nested = { id: 'filesystem::rm', payload: { path } };
     const replies = await both(async (client) => [
       await client.call('filesystem::rm', { path }),
-      await client.call('teller::ask', nested),
+      await client.call('tester::ask', nested),
     ]);
     for (const reply of replies.flat()) expect(reply).toMatch(/forbidden|not found|no tool/);
     expect(existsSync(path)).toBe(true);
@@ -254,7 +284,7 @@ describe.each(Object.entries(DOORS))('%s', (name, door) => {
   test('each hears the events of its own call', async () => {
     const counted = { alpha: 2, beta: 3 };
     const untilLast = async (client: Client, who: ClientName, everyMs: number) => {
-      const messages = await client.events('teller::count', { to: counted[who], everyMs });
+      const messages = await client.events('tester::count', { to: counted[who], everyMs });
       // An MCP client drops the one that comes with the result.
       return messages.filter((message) => message !== `at ${counted[who]}`);
     };
@@ -267,24 +297,24 @@ describe.each(Object.entries(DOORS))('%s', (name, door) => {
     expect(heard).toEqual([['at 1'], ['at 1', 'at 2']]);
   });
 
-  test('a protected file is not there', async () => {
-    const path = `${dir.root}/.env`;
-    const asked: [string, object][] = [
-      ['coder::read-file', { path: '.env' }],
-      ['coder::search', { query: 'hush' }],
-      ['filesystem::read', { path: '.env' }],
-      ['shell::fs::read', { path }],
-      ['shell::fs::grep', { path: dir.root, pattern: 'hush', recursive: true }],
-    ];
-    // A process for each call: one is enough for a smoke test.
-    for (const [id, payload] of name === 'CLI' ? asked.slice(0, rounds(1, asked.length, asked.length)) : asked) {
-      const replies = await both((client) => client.call(id, payload));
-      for (const reply of replies) expect(reply).not.toMatch(/=hush/);
-    }
-    const seen = await both((client) => client.call('coder::search', { query: 'PASSWORD' }));
-    for (const reply of seen) expect(reply).toContain('PASSWORD is in .env');
-    const missing = await both((client) => client.call('filesystem::read', { path: '.env' }));
-    for (const reply of missing) expect(reply).toMatch(/does not exist|not found/i);
+  // The command line starts a process for each call: npm test makes only the first.
+  const sampled = <T>(calls: T[]) => (name === 'CLI' && !isFull ? calls.slice(0, 1) : calls);
+
+  test.each(sampled(ON_PROTECTED))(
+    'http.P8 a protected file is not there: %s %j',
+    async (id, payload, reply = MISSING) => {
+      const replies = await both((client) => client.call(id, inWorkspace(payload)));
+      for (const text of replies) {
+        expect(text).toMatch(reply);
+        expect(text).not.toMatch(/=hush/);
+      }
+      expect(readFileSync(dir.path('.env'), 'utf8')).toBe('PASSWORD=hush\n');
+      expect(existsSync(dir.path('stolen'))).toBe(false);
+    },
+  );
+
+  test.each(sampled(ON_ORDINARY))('http.P8 a sample of one is an ordinary file: %s %j', async (id, payload) => {
+    for (const text of await both((client) => client.call(id, inWorkspace(payload)))) expect(text).toContain('=sample');
   });
 
   describe.skipIf(whyNot !== undefined)(`in a sandbox${whyNot === undefined ? '' : ` (${whyNot})`}`, () => {
@@ -324,7 +354,7 @@ describe.each(Object.entries(DOORS))('%s', (name, door) => {
 
 test('two clients of mcp --tools have each their own tools, also behind another function', async () => {
   const open = (who: ClientName, own: string) => {
-    const words = ['--structured', '--url', cell.url, '--token', tokenOf(who), '--tools', `teller::ask,${own}`];
+    const words = ['--structured', '--url', cell.url, '--token', tokenOf(who), '--tools', `tester::ask,${own}`];
     return openClient(stdioTransport({}, ...words), 'legacy', who);
   };
   await using alpha = await open('alpha', 'coder::tree');
@@ -332,7 +362,7 @@ test('two clients of mcp --tools have each their own tools, also behind another 
   const outcomes = await Promise.all(
     [alpha, beta].map(async (client) => {
       const { tools } = await client.listTools();
-      const ask = async (id: string) => textOf(await client.callTool({ name: 'teller_ask', arguments: { id } }));
+      const ask = async (id: string) => textOf(await client.callTool({ name: 'tester_ask', arguments: { id } }));
       return [tools.map(({ name }) => name), await ask('coder::tree'), await ask('filesystem::ls')];
     }),
   );
@@ -341,7 +371,7 @@ test('two clients of mcp --tools have each their own tools, also behind another 
     expect.stringContaining('forbidden') as string,
   ];
   expect(outcomes).toEqual([
-    [['coder_tree', 'teller_ask'], served, refused],
-    [['filesystem_ls', 'teller_ask'], refused, served],
+    [['coder_tree', 'tester_ask'], served, refused],
+    [['filesystem_ls', 'tester_ask'], refused, served],
   ]);
 });

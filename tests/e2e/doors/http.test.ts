@@ -142,7 +142,7 @@ describe('with a token', () => {
   const http = () => `http://127.0.0.1:${closed.port}`;
   const withToken = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 
-  test('only callers that have it may call', async () => {
+  test('only callers that send it may call', async () => {
     const read = `${http()}/functions/coder/read-file`;
     const refusal = {
       status: 401,
@@ -156,7 +156,7 @@ describe('with a token', () => {
     expect(await web(`${http()}/healthz`)).toMatchObject({ status: 200 });
   });
 
-  test('only clients that have it may connect', async () => {
+  test('only clients that send it may connect', async () => {
     const url = `ws://127.0.0.1:${closed.port}`;
     await expect(connect(url)).rejects.toMatchObject({ message: `${url} refused the connection with HTTP 401` });
     const bus = await connect(url, { token: 'opensesame' });

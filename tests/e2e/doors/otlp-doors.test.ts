@@ -73,7 +73,7 @@ test('access.P6 workcell mcp sends what it has when its client leaves, below the
   await client.callTool(readA('not a traceparent'));
   expect(collector.received).toEqual([]);
   await client.close();
-  await expect.poll(() => pathsOf('by-stdio'), { timeout: 20_000 }).toEqual(new Set(['/v1/traces', '/v1/metrics']));
+  await expect.poll(() => pathsOf('by-stdio')).toEqual(new Set(['/v1/traces', '/v1/metrics']));
   expect(parentsIn(traceId)).toEqual([['coder::read-file', PARENT]]);
   expect(collector.spans.filter(({ name }) => name === 'coder::read-file')).toHaveLength(3);
 });
@@ -115,7 +115,7 @@ test('access.P6 over HTTP a tool call belongs to the trace in its _meta, else to
   await client.callTool(readA());
   const both = [[['coder::read-file', PARENT]], [['coder::read-file', PARENT]]];
   const callsIn = (traceId: string) => parentsIn(traceId).filter(([name]) => name === 'coder::read-file');
-  await expect.poll(() => [call, request].map((one) => callsIn(one.traceId)), { timeout: 20_000 }).toEqual(both);
+  await expect.poll(() => [call, request].map((one) => callsIn(one.traceId))).toEqual(both);
 });
 
 test('access.P6 a program with a Workcell in it sends what is left when it closes that', async () => {

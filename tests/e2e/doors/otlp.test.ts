@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 
 import { connect } from '#client';
-import { rounds, teller, tempDir, type TempDir } from '#testing';
+import { rounds, tester, tempDir, type TempDir } from '#testing';
 import { runCli, startCli, type CliProcess } from '../../../src/testing/cli.ts';
 import { Collector, type OtlpSpan } from '../support/collector.ts';
 
@@ -62,7 +62,7 @@ describe('with a collector', () => {
   });
 
   async function span(fits: (span: OtlpSpan) => boolean): Promise<OtlpSpan> {
-    await expect.poll(() => collector.spans.some(fits), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => collector.spans.some(fits)).toBe(true);
     return collector.spans.find(fits)!;
   }
 
@@ -77,11 +77,11 @@ describe('with a collector', () => {
 
   test('a nested call is a span below that of its call, through a worker on a socket too', async () => {
     const bus = await connect(cell.url);
-    const worker = await connect(cell.url, { name: 'teller' });
-    worker.serve({ def: teller, context: {} });
+    const worker = await connect(cell.url, { name: 'tester' });
+    worker.serve({ def: tester, context: {} });
     await worker.call('engine::workers::list');
-    await bus.call('teller::ask', { id: 'coder::tree' }, { traceparent: traceparent.replace('4736', '4737') });
-    const outer = await span(({ name }) => name === 'teller::ask');
+    await bus.call('tester::ask', { id: 'coder::tree' }, { traceparent: traceparent.replace('4736', '4737') });
+    const outer = await span(({ name }) => name === 'tester::ask');
     const inner = await span(({ name, traceId }) => name === 'coder::tree' && traceId === outer.traceId);
     expect([outer.parentSpanId, inner.parentSpanId]).toEqual([PARENT, outer.spanId]);
     worker.close();
@@ -107,7 +107,7 @@ describe('with a collector', () => {
         .filter(({ name }) => name === 'workcell_calls_total')
         .flatMap(({ sum }) => sum!.dataPoints)
         .some((point) => attributes(point).function === 'coder::tree' && point.asDouble! >= 1);
-    await expect.poll(counted, { timeout: 20_000 }).toBe(true);
+    await expect.poll(counted).toBe(true);
     const text = await (await fetch(`${cell.http}/metrics`)).text();
     const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!);
     expect(new Set(collector.metrics.map(({ name }) => name))).toEqual(new Set(names));
@@ -128,7 +128,7 @@ describe('with a collector', () => {
     for (const letter of `LOGS${logs}`) socket.send(letter, { fin: false });
     socket.send('', { fin: true });
     const bodies = (path: string) => collector.received.filter((one) => one.path === path).map(({ body }) => body);
-    await expect.poll(() => bodies('/v1/logs'), { timeout: 20_000 }).toEqual([logs]);
+    await expect.poll(() => bodies('/v1/logs')).toEqual([logs]);
     await expect.poll(() => bodies('/v1/traces')).toContain('{"resourceSpans":[],"from":"sdk"}');
     await expect.poll(() => bodies('/v1/metrics')).toContain('{"resourceMetrics":[],"from":"sdk"}');
     expect(collector.received.filter(({ body }) => body.length > 1024 * 1024 || body.includes('"is"'))).toEqual([]);
@@ -162,13 +162,13 @@ describe.concurrent('a collector that', () => {
     socket.terminate();
   }
 
-  test('access.P6 hangs costs calls nothing, and does not keep the server from its end', async () => {
+  test('access.P6 hangs costs calls nothing, and does not keep the server from its end', async ({ expect }) => {
     await using dir = await tempDir({ 'a.txt': 'a\n' });
     await using hanging = await Collector.start({ answers: false });
     const patient = { OTEL_EXPORTER_OTLP_TIMEOUT: '600000', OTEL_BSP_EXPORT_TIMEOUT: '600000' };
     await using cell = await start(dir, { OTEL_EXPORTER_OTLP_ENDPOINT: hanging.url, ...patient, ...FAST });
     await flood(cell);
-    await vi.waitUntil(() => hanging.received.length > 1, { timeout: 20_000 });
+    await expect.poll(() => hanging.received.length).toBeGreaterThan(1);
     expect(await cell.stop()).toBe(0);
   });
 

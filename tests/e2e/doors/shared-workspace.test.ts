@@ -1,7 +1,4 @@
-/** One workspace for all workers of a server: shared search processes, and one list of protected files from many sources. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
-
+/** One workspace for all workers of a server: one list of protected files from many sources. */
 import { describe, expect, test, vi } from 'vitest';
 
 import { connect } from '#client';
@@ -10,25 +7,6 @@ import { runCli, startCli } from '../../../src/testing/cli.ts';
 import { tempDir } from '../../../src/testing/temp-dir.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
-/** Enough that a server gets its search ready in advance. */
-const FILES = 400;
-
-/** Processes that search for another. */
-function searchProcesses(of: number): string[] {
-  const parentOf = (pid: string) => /\) \S (\d+)/.exec(textOf(`/proc/${pid}/stat`))?.[1];
-  return readdirSync('/proc').filter(
-    (pid) => parentOf(pid) === String(of) && textOf(`/proc/${pid}/cmdline`).startsWith('workcell-search'),
-  );
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
-}
 
 const WORKERS = 'workers: [{name: coder}, {name: shell}, {name: filesystem}]\n';
 
@@ -40,8 +18,10 @@ async function readersOf(call: (id: string, payload: object) => Promise<unknown>
     shell: call('shell::fs::grep', { path, pattern: 'text' }),
     filesystem: call('filesystem::read', { path }),
   };
-  const told = await Promise.all(Object.entries(replies).map(async ([worker, reply]) => [worker, await textIn(reply)]));
-  return told.filter(([, text]) => text!.includes('the text')).map(([worker]) => worker);
+  const reported = await Promise.all(
+    Object.entries(replies).map(async ([worker, reply]) => [worker, await textIn(reply)]),
+  );
+  return reported.filter(([, text]) => text!.includes('the text')).map(([worker]) => worker);
 }
 
 async function textIn(reply: Promise<unknown>): Promise<string> {
@@ -49,28 +29,6 @@ async function textIn(reply: Promise<unknown>): Promise<string> {
 }
 
 describe.concurrent('workcell start', () => {
-  // A search from memory needs no process; separate processes per worker would show either way.
-  const indexes = ['off', 'auto'].filter(() => process.platform === 'linux');
-  test.each(indexes)('http.P10 three workers that searched leave the processes of one, index %s', async (index) => {
-    await using dir = await tempDir({
-      ...Object.fromEntries(Array.from({ length: FILES }, (_, i) => [`ws/d${i % 20}/f${i}`, `needle ${i}\n`])),
-      'cell.yaml': WORKERS.replace('name: coder', `name: coder, config: { index: ${index} }`),
-    });
-    const root = dir.path('ws');
-    await using cell = await startCli(['start', '--port', '0', '-c', dir.path('cell.yaml'), '--workspace', root]);
-    const bus = await connect(cell.url);
-    const pattern = 'needle \\d+$';
-    const found = [
-      await bus.call('coder::search', { query: pattern, regex: true, max_matches: 1000 }),
-      await bus.call('shell::fs::grep', { path: root, pattern, recursive: true, max_matches: 1000 }),
-      await bus.call('filesystem::grep', { pattern, max_results: 1000 }),
-    ];
-    expect(found.map((reply) => JSON.stringify(reply).match(/needle \d/g)?.length)).toEqual([FILES, FILES, FILES]);
-    const ofOne = Math.min(availableParallelism(), 8);
-    expect(index === 'off' ? [ofOne] : [0, ofOne]).toContain(searchProcesses(cell.child.pid!).length);
-    bus.close();
-  });
-
   test('http.P9 says what is protected, and takes another list from file, command line, environment and app', async () => {
     await using dir = await tempDir({
       'ws/.env': 'the text\n',
@@ -86,9 +44,9 @@ describe.concurrent('workcell start', () => {
       const bus = await connect(cell.url);
       const call = (id: string, payload: object) => bus.call(id, payload);
       const shown = /^ {2}protect {4}(.*)$/m.exec(cell.stdout)?.[1];
-      const told = [await readersOf(call, root, '.env'), await readersOf(call, root, 'mine'), shown];
+      const reported = [await readersOf(call, root, '.env'), await readersOf(call, root, 'mine'), shown];
       bus.close();
-      return told;
+      return reported;
     };
     const all = ['coder', 'shell', 'filesystem'];
     const file = ['-c', dir.path('cell.yaml')];

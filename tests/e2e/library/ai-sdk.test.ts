@@ -28,7 +28,7 @@ function scriptedModel(...steps: Step[]) {
 }
 
 /** The results that the model got for its tool calls, in order. */
-function toldTo(model: MockLanguageModelV3): unknown[] {
+function toolOutputs(model: MockLanguageModelV3): unknown[] {
   const prompt = model.doGenerateCalls.at(-1)!.prompt;
   return prompt.flatMap((message) =>
     message.role === 'tool' ? message.content.map((part) => 'output' in part && part.output) : [],
@@ -55,7 +55,7 @@ test('library.P3 a model edits a file with them and reads what it did', async ()
 
   expect(text).toBe('done');
   expect(steps[1]!.toolResults[0]!.output).toMatchObject({ exit_code: 0, stdout: '# notes\n- one\n- two\n' });
-  expect(toldTo(model)[1]).toEqual({
+  expect(toolOutputs(model)[1]).toEqual({
     type: 'text',
     value: expect.stringContaining('stdout:\n# notes\n- one\n- two\n'),
   });
@@ -71,7 +71,7 @@ test('library.P3 a failure reaches the model with its code and what to do', asyn
   );
   await generateText({ model, tools: await workcellTools(cell), stopWhen: stepCountIs(5), prompt: 'Read none.md.' });
 
-  expect(toldTo(model)).toEqual([
+  expect(toolOutputs(model)).toEqual([
     { type: 'error-text', value: 'C211: none.md does not exist or is protected' },
     { type: 'error-text', value: expect.stringMatching(/^success: false\n/) },
   ]);
@@ -90,9 +90,9 @@ test('a long result is cut for the model and whole for the program', async () =>
   });
 
   expect(steps[0]!.toolResults[0]!.output).toMatchObject({ content: long });
-  const [told] = toldTo(model) as [{ value: string }];
-  expect(told.value).toMatch(/\n… cut after \d+ of \d+ bytes$/);
-  expect(told.value.length).toBeLessThan(40_000);
+  const [reported] = toolOutputs(model) as [{ value: string }];
+  expect(reported.value).toMatch(/\n… cut after \d+ of \d+ bytes$/);
+  expect(reported.value.length).toBeLessThan(40_000);
 });
 
 test('aborting the generation stops the command', async () => {

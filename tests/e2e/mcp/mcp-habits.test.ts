@@ -83,7 +83,7 @@ describe('nine field names of other tools', () => {
     ['coder_search', { query: 'one', glob: ['*.md'] }, 'glob', 'include_globs'],
     ['coder_tree', { depth: 1 }, 'depth', 'max_depth'],
     ['shell_exec', { cmd: 'ls' }, 'cmd', 'command'],
-    ['shell_exec', { command: 'ls', timeout: 5000 }, 'timeout', 'timeout_ms'],
+    ['shell_exec', { command: 'ls', timeout: 5_000 }, 'timeout', 'timeout_ms'],
     ['filesystem_edit', { path: 'a.md', old_str: 'two', new_string: 'three' }, 'old_str', 'old_string'],
   ])('%s %j', async (tool, args, given, meant) => {
     const refused = await call(shipped, tool, args);

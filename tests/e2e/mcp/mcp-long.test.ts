@@ -10,9 +10,6 @@ import { httpTransport, openClient, revisions, stdioTransport } from '../support
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-/** Generous, for a busy machine. */
-const SOON = { timeout: 20_000, interval: 50 };
-
 let dir: TempDir;
 let cell: CliProcess;
 beforeAll(async () => {
@@ -49,13 +46,13 @@ describe.each(['stdio', 'http'] as const)('over %s', (transport) => {
         { signal: giveUp.signal, onprogress: (progress) => heard.push(progress) },
       );
       running.catch(() => {});
-      await vi.waitFor(() => expect(sleepers(seconds)).toHaveLength(1), SOON);
-      await vi.waitFor(() => expect(heard.length).toBeGreaterThan(1), SOON);
+      await expect.poll(() => sleepers(seconds)).toHaveLength(1);
+      await expect.poll(() => heard.length).toBeGreaterThan(1);
       expect(heard[1]!.progress).toBeGreaterThan(heard[0]!.progress);
 
       giveUp.abort();
       await expect(running).rejects.toThrow();
-      await vi.waitFor(() => expect(sleepers(seconds)).toEqual([]), SOON);
+      await expect.poll(() => sleepers(seconds)).toEqual([]);
     },
   );
 });
@@ -77,10 +74,10 @@ test.each(Object.entries(revisions))('cancelling reaches a worker in another pro
     { name: other.tool, arguments: {} },
     { signal: giveUp.signal, onprogress: (progress) => heard.push(progress) },
   );
-  await vi.waitFor(() => expect(heard.length).toBeGreaterThan(0), SOON);
+  await expect.poll(() => heard.length).toBeGreaterThan(0);
   giveUp.abort();
   await expect(waiting).rejects.toThrow();
-  await vi.waitFor(() => expect(aborted).toBe(1), SOON);
+  await expect.poll(() => aborted).toBe(1);
 });
 
 /** The processes on this machine that sleep for so long. */

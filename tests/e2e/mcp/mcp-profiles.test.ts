@@ -3,13 +3,12 @@ import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { runCli, startCli, type CliProcess } from '../../../src/testing/cli.ts';
-import { rounds } from '../../../src/testing/rounds.ts';
+import { isFull } from '../../../src/testing/rounds.ts';
 import { tempDir, type TempDir } from '../../../src/testing/temp-dir.ts';
 import { httpTransport, openClient, stdioTransport, textOf } from '../support/mcp.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-const isFull = rounds(0, 1, 1) > 0;
 const CODING = 'changes edit job list more move outline output read run sandbox search undo write'.split(' ');
 const LOOK = ['changes', 'list', 'outline', 'output', 'read', 'search'];
 

@@ -130,15 +130,15 @@ describe('doctor', () => {
         const { stdout } = await onBareHost('nowhere', 'doctor', '--json', '--url', url);
         return findingsOf(stdout).find(({ check }) => check === 'engine');
       };
-      const who = (pid: number) => (isLinux ? `: node (process ${pid})` : '');
+      const holder = (pid: number) => (isLinux ? `: node (process ${pid})` : '');
       expect(await engineAt(cell.url)).toMatchObject({
         status: 'ok',
-        detail: `an engine answers at ${cell.url}${who(cell.child.pid!)}`,
+        detail: `an engine answers at ${cell.url}${holder(cell.child.pid!)}`,
         fix: '',
       });
       expect(await engineAt(closed.url)).toMatchObject({
         status: 'warn',
-        detail: `an engine at ${closed.url} wants a token${who(closed.child.pid!)}`,
+        detail: `an engine at ${closed.url} wants a token${holder(closed.child.pid!)}`,
         fix: 'give --token or set WORKCELL_TOKEN',
       });
       expect(await engineAt(`ws://127.0.0.1:${port}`)).toMatchObject({
@@ -182,7 +182,7 @@ describe.skipIf(!isLinux)('setup', () => {
     });
   });
 
-  test.skipIf(!isRoot)('installs, tries, and says when it does not work all the same', async () => {
+  test.skipIf(!isRoot)('installs, tries, and reports when it still does not work', async () => {
     const { code, stdout } = await onBareHost('apt-that-installs', 'setup', 'gvisor');
     expect([code, stdout.split('\n').slice(0, 2)]).toEqual([
       1,

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { Children } from '#host';
 import { CliProcess, runCli, startCli } from '../../../src/testing/cli.ts';
-import { rounds } from '../../../src/testing/rounds.ts';
+import { isFull } from '../../../src/testing/rounds.ts';
 import {
   CASE_PATIENCE_MS,
   IMAGE_PATIENCE_MS,
@@ -16,8 +16,6 @@ import {
 import { tempDir, type TempDir } from '../../../src/testing/temp-dir.ts';
 
 vi.setConfig({ testTimeout: 3 * CASE_PATIENCE_MS, hookTimeout: IMAGE_PATIENCE_MS });
-/** What is not the shortest path through this door. */
-const isFull = rounds(0, 1, 1) > 0;
 const BUILT = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
 const why = await whyNoSandbox(['python']);
 

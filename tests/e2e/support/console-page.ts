@@ -5,15 +5,12 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-import { rounds } from '../../../src/testing/rounds.ts';
-
-/** Rendering one takes a processor half a second, and only a person looks at it. */
-const isShot = rounds(0, 1, 1) > 0;
+import { isFull } from '../../../src/testing/rounds.ts';
 
 export const SCREENSHOTS = fileURLToPath(new URL('../../../.artifacts/console/', import.meta.url));
 
 /** For one thing to appear in the page, on a busy machine. */
-export const PATIENCE_MS = 20_000;
+export const PATIENCE_MS = 30_000;
 
 export interface ConsolePage {
   page: Page;
@@ -46,7 +43,8 @@ export async function openConsolePage(
     page,
     visit: (hash) => page.goto(`${http}/#/${hash}`),
     async shoot(name) {
-      if (isShot) await page.screenshot({ path: `${SCREENSHOTS}${name}.png` });
+      // Rendering one takes a processor half a second, and only a person reads it.
+      if (isFull) await page.screenshot({ path: `${SCREENSHOTS}${name}.png` });
     },
     async close() {
       // Nothing that a page keeps is there for the next.

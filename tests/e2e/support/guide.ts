@@ -1,7 +1,7 @@
 /**
  * A guide as a test: its `console` blocks are typed into one shell, in order, and must print what the page shows.
  *
- * - `$ command` is run; `> ` goes on with the line before; the rest is what it prints.
+ * - `$ command` is run; `> ` continues the line before; the rest is what it prints.
  * - A command whose output ends with a ready line keeps running until the page ends or another replaces it.
  * - `<!-- file: name -->` before a block makes it a file in /tmp/demo, or in ~ with `~/name`.
  * - ```` ```console git ```` is run only where there is git; `console sandbox` only where there are sandboxes of namespaces,
@@ -106,7 +106,7 @@ export function blocksNotRun(page: string): { block: string; why?: string }[] {
   });
 }
 
-/** The servers that the blocks of JSON configure for clients, whatever the clients call the list. */
+/** The servers that the blocks of JSON configure for clients, whatever the clients call the list. A list of tools is not one. */
 export function configuredServers(page: string): { command: string; args: string[] }[] {
   const blocks = [...page.matchAll(/^```json\n([^]*?)^```$/gm)].map(([, text]) => JSON.parse(text!) as object);
   // One client has program and arguments in one list, and switches for its own tools beside the servers.
@@ -114,7 +114,7 @@ export function configuredServers(page: string): { command: string; args: string
   return blocks.flatMap((block) =>
     Object.values(block)
       .flatMap((servers: Record<string, Server | boolean>) => Object.values(servers))
-      .filter((server) => typeof server === 'object')
+      .filter((server): server is Server => typeof server === 'object' && !Array.isArray(server))
       .map(({ command: words, args = [] }) => {
         const [command = '', ...more] = [words].flat();
         return { command, args: [...more, ...args] };

@@ -1,5 +1,5 @@
 /**
- * Who may do what, tried from outside: every door with every kind of token and every effect, then the ways around.
+ * Policies of callers, tried from outside: every door with every kind of token and every effect, then the ways around.
  *
  * The expected verdicts are written by hand, not computed by the policies under test.
  */
@@ -10,7 +10,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
 
@@ -39,7 +39,7 @@ const CONFIG = {
       { deny: { paths: ['src/locked/**'] } },
     ],
     'echo-only': [{ allow: { program: 'echo' } }],
-    asks: [{ allow: { effect: 'read' } }, { ask: { permission: 'fs.write' }, reason: 'writes are looked at' }],
+    asks: [{ allow: { effect: 'read' } }, { ask: { permission: 'fs.write' }, reason: 'writes are reviewed' }],
     nothing: [],
   },
   local: 'look',
@@ -210,7 +210,7 @@ async function overMcp(caller: Caller, id: string, payload: object): Promise<Ver
 }
 
 const DOORS = { bus: overBus, http: overHttp, mcp: overMcp, 'on behalf': onBehalf, more: throughMore };
-/** `more` runs something: who may not run may not use it, whatever it would call. */
+/** `more` runs something: a caller that may not run may not use it, whatever it would call. */
 const MAY_USE_MORE = new Set<Caller>(['boss']);
 
 /** Doors for models do not offer functions of the engine. */
@@ -264,7 +264,7 @@ test('a refused write changed nothing', async () => {
 });
 
 describe('deputies', () => {
-  test('a caller with a policy offers no functions, so it cannot stand in for a worker', async () => {
+  test('a caller with a policy offers no functions, so it cannot pose as a worker', async () => {
     const { socket, sent } = await peer('reader');
     socket.send(JSON.stringify({ type: 'registerfunction', id: 'evil::read', description: '' }));
     await sent('registrationrejected');
@@ -278,6 +278,62 @@ describe('deputies', () => {
     socket.send(JSON.stringify({ type: 'registertrigger', ...trigger }));
     expect(JSON.stringify(await sent('triggerregistrationresult'))).toContain('forbidden');
     socket.close();
+  });
+
+  test('a caller with a policy binds no trigger by another namespace, nor to a function that is not served yet', async () => {
+    const clock = await peer('boss');
+    clock.socket.send(JSON.stringify({ type: 'registertriggertype', id: 'clock', description: '' }));
+    for (const function_id of ['later::run', 'coder::read-file']) {
+      const { socket, frames } = await peer('reader');
+      const trigger = { type: 'registertrigger', trigger_type: 'clock', function_id, config: {} };
+      socket.send(JSON.stringify({ ...trigger, id: `elsewhere ${function_id}`, namespace: 'lab' }));
+      socket.send(JSON.stringify({ ...trigger, id: `here ${function_id}` }));
+      socket.send(
+        JSON.stringify({
+          type: 'invokefunction',
+          invocation_id: 'after',
+          function_id: 'engine::workers::list',
+          data: {},
+        }),
+      );
+      await expect.poll(() => frames.some(({ type }) => type === 'invocationresult')).toBe(true);
+      const refused = frames.filter(({ type }) => type === 'triggerregistrationresult').map(({ id }) => id);
+      const here = function_id === 'later::run' ? [`here ${function_id}`] : [];
+      expect(refused).toEqual([`elsewhere ${function_id}`, ...here]);
+      socket.close();
+    }
+    const bound = clock.frames.filter(({ type }) => type === 'registertrigger').map(({ id }) => id);
+    expect(bound).toEqual(['here coder::read-file']);
+    clock.socket.close();
+  });
+
+  test('an event of the engine has the rights of the principal that bound its trigger', async () => {
+    const worker = await peer('boss');
+    const [id, reads] = ['seen::workers', { effect: 'read', permissions: ['fs.read'] }];
+    const offer = (metadata: object) => {
+      worker.socket.send(JSON.stringify({ type: 'unregisterfunction', id }));
+      worker.socket.send(JSON.stringify({ type: 'registerfunction', id, metadata }));
+    };
+    const events = () => worker.frames.filter(({ type }) => type === 'invokefunction').length;
+    offer(reads);
+    await expect.poll(() => overBus('boss', 'engine::functions::info', { function_id: id })).toBe('may');
+    const binder = await peer('reader');
+    const trigger = { id: 't2', trigger_type: 'engine::workers-available', function_id: id, config: {} };
+    binder.socket.send(JSON.stringify({ type: 'registertrigger', ...trigger }));
+    await expect
+      .poll(async () => {
+        (await peer('boss')).socket.close();
+        return events();
+      })
+      .toBeGreaterThan(0);
+
+    offer({ effect: 'execute', permissions: ['process.run'] });
+    await expect.poll(() => overBus('reader', id, {})).toBe('refused');
+    const before = events();
+    for (let n = 0; n < 5; n++) (await peer('boss')).socket.close();
+    await buses.get('boss')!.call('engine::workers::list', {});
+    expect(events()).toBe(before);
+    for (const { socket } of [worker, binder]) socket.close();
   });
 
   test('a worker that makes a call for a caller gets no more than that caller may', async () => {
@@ -305,9 +361,8 @@ describe('deputies', () => {
         );
       }
     });
-    await vi.waitFor(async () => {
-      expect(await buses.get('reader')!.call('deputy::read', {})).toMatchObject({ code: 'forbidden' });
-    });
+    const read = () => buses.get('reader')!.call('deputy::read', {});
+    await expect.poll(read).toMatchObject({ code: 'forbidden' });
     deputy.socket.close();
     expect(existsSync(dir.path('w/other/nested.txt'))).toBe(false);
   });
@@ -316,7 +371,7 @@ describe('deputies', () => {
     const owner = await peer('boss');
     const metadata = { internal: true, effect: 'execute', permissions: ['process.run'] };
     owner.socket.send(JSON.stringify({ type: 'registerfunction', id: 'hidden::run', metadata }));
-    await vi.waitFor(async () => expect(await overBus('reader', 'hidden::run', {})).toBe('refused'));
+    await expect.poll(() => overBus('reader', 'hidden::run', {})).toBe('refused');
     await expect(buses.get('reader')!.call('hidden::run', {})).rejects.toMatchObject({ code: 'forbidden' });
     expect(await overHttp('reader', 'hidden::run', {})).toBe('refused');
     expect(await overMcp('reader', 'hidden::run', {})).toBe('refused');
@@ -395,69 +450,67 @@ describe('deputies', () => {
 });
 
 /** A bare socket, for frames that a client would not send. */
-async function peer(caller: Caller, more: Record<string, string> = {}) {
+async function peer(caller: Caller, more: Record<string, string> = {}, url = cell.url) {
   const secret = secretOf(caller);
-  const socket = new WebSocket(cell.url, {
+  const socket = new WebSocket(url, {
     headers: { ...(secret !== undefined && { Authorization: `Bearer ${secret}` }), ...more },
   });
   const frames: Record<string, unknown>[] = [];
   socket.on('message', (data: Buffer) => frames.push(JSON.parse(data.toString()) as Record<string, unknown>));
   await once(socket, 'open');
-  const sent = (type: string) =>
-    vi.waitFor(() => {
-      const frame = frames.find((one) => one.type === type);
-      if (!frame) throw new Error(`no ${type} in ${JSON.stringify(frames.map((one) => one.type))}`);
-      return frame;
-    }, 10_000);
+  const sent = async (type: string) => {
+    await expect.poll(() => frames.map((one) => one.type)).toContain(type);
+    return frames.find((one) => one.type === type)!;
+  };
   return { socket, sent, frames };
 }
 
 describe('asking a person', () => {
-  const operator = () => connect(cell.url, { name: 'cli', token: operatorKeyIn(dir.path('state')), log: silentLog });
+  /** Waits for an answer until it gets one, where the other server stops waiting after a second. */
+  let patient: RunningWorkcell;
+  let asker: Connection;
+  beforeAll(async () => {
+    const access = { ...CONFIG, ask_timeout_s: 600 };
+    ({ cell: patient } = await startGuarded(dir, { access, workers: [{ name: 'coder' }], state: 'patient' }));
+    asker = await connect(patient.url, { name: 'asker', token: SECRETS.ASKER, log: silentLog });
+  });
+  afterAll(async () => {
+    asker?.close();
+    await patient?.close();
+  });
+
+  const operator = () =>
+    connect(patient.url, { name: 'cli', token: operatorKeyIn(dir.path('patient')), log: silentLog });
   const Asked = z.object({
     approvals: z.array(z.object({ id: z.string(), function_id: z.string(), line: z.string().nullable() })),
   });
 
   /** `made`, or why not. */
-  const writtenBy = (caller: Caller, path: string): Promise<string> =>
-    buses
-      .get(caller)!
-      .call('coder::create-file', create(path))
-      .then(
-        () => 'made',
-        (error: unknown) => (error as CallError).message,
-      );
+  const writtenBy = (bus: Connection, path: string): Promise<string> =>
+    bus.call('coder::create-file', create(path)).then(
+      () => 'made',
+      (error: unknown) => (error as CallError).message,
+    );
+
+  const waiting = async (person: Connection): Promise<string[]> =>
+    Asked.parse(await person.call('engine::approvals::list', {})).approvals.map(({ id }) => id);
 
   /** The id of the one call that waits. */
-  const waitingFor = (person: Connection): Promise<string> =>
-    vi.waitFor(async () => {
-      const { approvals } = Asked.parse(await person.call('engine::approvals::list', {}));
-      if (approvals.length !== 1) throw new Error(`${approvals.length} wait`);
-      return approvals[0]!.id;
-    }, 900);
-
-  /** Again if a busy machine answers later than after the second that calls wait here. */
-  async function answered(answer: string, path: string): Promise<string> {
-    for (;;) {
-      const outcome = await answeredOnce(answer, path).catch(String);
-      if (!/no answer within|wait$|NOT_FOUND/.test(outcome)) return outcome;
-    }
+  async function waitingFor(person: Connection): Promise<string> {
+    await expect.poll(() => waiting(person)).toHaveLength(1);
+    return (await waiting(person))[0]!;
   }
 
-  async function answeredOnce(answer: string, path: string): Promise<string> {
+  async function answered(answer: string, path: string): Promise<string> {
     const person = await operator();
-    try {
-      const outcome = writtenBy('asker', path);
-      const id = await waitingFor(person);
-      await person.call('engine::approvals::answer', { id, answer });
-      return await outcome;
-    } finally {
-      person.close();
-    }
+    const outcome = writtenBy(asker, path);
+    await person.call('engine::approvals::answer', { id: await waitingFor(person), answer });
+    person.close();
+    return outcome;
   }
 
   test('a call waits for its answer, and only a person gives it', async () => {
-    const outcome = writtenBy('asker', 'src/asked.txt');
+    const outcome = writtenBy(buses.get('asker')!, 'src/asked.txt');
     expect(await overBus('asker', 'engine::approvals::list', {})).toBe('refused');
     expect(await overBus('boss', 'engine::approvals::list', {})).toBe('refused');
     expect(await outcome).toContain('was not approved: no answer within 1 s');
@@ -467,17 +520,18 @@ describe('asking a person', () => {
   test('an agent that claims to be a console page approves nothing', async () => {
     const person = await operator();
     for (const answer of ['approve', 'always']) {
-      const outcome = writtenBy('asker', `src/self-${answer}.txt`);
+      const outcome = writtenBy(asker, `src/self-${answer}.txt`);
       const id = await waitingFor(person);
       for (const claimant of ['none', 'asker', 'boss'] as const) {
-        const { socket, sent } = await peer(claimant, { Origin: cell.url.replace(/^ws/, 'http') });
+        const { socket, sent } = await peer(claimant, { Origin: patient.url.replace(/^ws/, 'http') }, patient.url);
         const frame = { type: 'invokefunction', invocation_id: randomUUID(), data: { id, answer } };
         socket.send(JSON.stringify({ ...frame, function_id: 'engine::approvals::answer' }));
         const reply = await sent('invocationresult');
         expect(reply).toMatchObject({ error: { code: claimant === 'boss' ? 'operator_only' : 'forbidden' } });
         socket.close();
       }
-      expect(await outcome).toContain('was not approved: no answer within 1 s');
+      await person.call('engine::approvals::answer', { id, answer: 'deny' });
+      expect(await outcome).toContain('said no');
     }
     person.close();
   });
@@ -487,18 +541,17 @@ describe('asking a person', () => {
     expect(existsSync(dir.path('w/src/denied.txt'))).toBe(false);
     expect(await answered('approve', 'src/approved.txt')).toBe('made');
     expect(await answered('always', 'src/always.txt')).toBe('made');
-    await buses.get('asker')!.call('coder::create-file', create('src/again.txt'));
+    await asker.call('coder::create-file', create('src/again.txt'));
     for (const name of ['approved', 'always', 'again']) expect(existsSync(dir.path(`w/src/${name}.txt`))).toBe(true);
   });
 
   test('a call that waits ends with its caller', async () => {
     const person = await operator();
-    const waiting = async () => Asked.parse(await person.call('engine::approvals::list', {})).approvals.length;
-    const leaver = await connect(cell.url, { name: 'leaver', token: SECRETS.CAREFUL, log: silentLog });
+    const leaver = await connect(patient.url, { name: 'leaver', token: SECRETS.CAREFUL, log: silentLog });
     void leaver.call('coder::create-file', create('src/left.txt')).catch(() => undefined);
-    await vi.waitFor(async () => expect(await waiting()).toBe(1), 900);
+    await waitingFor(person);
     leaver.close();
-    await vi.waitFor(async () => expect(await waiting()).toBe(0), 900);
+    await expect.poll(() => waiting(person)).toEqual([]);
     person.close();
   });
 });
@@ -564,10 +617,15 @@ describe('the audit', () => {
   });
 });
 
-test('a token that is removed is refused at once, and what it ran ends: calls and jobs, and no one else’s', async () => {
+test('a token that is removed is refused at once, and what it ran ends: calls, jobs and triggers, and no one else’s', async () => {
   const file = new TokenFile(dir.path('state'));
   const secret = file.add({ name: 'guest' });
   const guest = await connect(cell.url, { name: 'guest', token: secret, log: silentLog });
+  const bind = (bus: Connection) =>
+    bus.call('engine::register_trigger', { trigger_type: 'never', function_id: 'coder::tree' }) as Promise<{
+      id: string;
+    }>;
+  const [theirs, ours] = [await bind(guest), await bind(buses.get('boss')!)];
   const boss = buses.get('boss')!;
   const Started = z.object({ job_id: z.string() });
   const jobOf = async (bus: Connection) =>
@@ -596,6 +654,10 @@ test('a token that is removed is refused at once, and what it ran ends: calls an
   await expect.poll(isRunning).toBe(false);
   await expect.poll(() => statusOf(left)).toBe('killed');
   expect(await statusOf(others)).toBe('running');
+  const Bound = z.object({ registered_triggers: z.array(z.object({ id: z.string() })) });
+  const bound = Bound.parse(await boss.call('engine::registered-triggers::list', {})).registered_triggers;
+  expect([theirs, ours].map(({ id }) => bound.some((one) => one.id === id))).toEqual([false, true]);
+  await boss.call('engine::unregister_trigger', { id: ours.id });
   await boss.call('shell::kill', { job_id: others });
   guest.close();
   expect(await ended).toBeInstanceOf(CallError);
@@ -652,7 +714,8 @@ test('a changed configuration takes effect at once, for open connections too, an
 
   guard.prepare(config(read, 'q'))();
   await expect(made(local)).rejects.toMatchObject({ code: 'forbidden' });
-  await vi.waitFor(() => expect(token.call('coder::read-file', { path: 'src/a.txt' })).rejects.toThrow(), 10_000);
+  const reading = () => token.call('coder::read-file', { path: 'src/a.txt' }).catch(() => 'refused');
+  await expect.poll(reading).toBe('refused');
   for (const bus of [local, token]) bus.close();
   await server.close();
 });

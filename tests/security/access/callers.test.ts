@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connect, type Connection } from '#client';
 import { makePrincipal, silentLog, type CallError, type Grants } from '#contract';
 import { mcpHttp } from '#surfaces/mcp';
-import { mcpClient, startEngine, teller, type Told } from '#testing';
+import { mcpClient, startEngine, tester, type WhoReply } from '#testing';
 import { startWorkcell, type RunningWorkcell } from '../../../src/assembly/workcell.ts';
 import { Peer, type AnyFrame } from '../engine/peer-socket.ts';
 
@@ -20,10 +20,10 @@ let far: Connection;
 /** A worker with the feature `caller` that returns the frame as received. */
 let mirror: Peer;
 beforeAll(async () => {
-  const entries = [{ def: teller, config: {} }];
+  const entries = [{ def: tester, config: {} }];
   cell = await startWorkcell({ host: '127.0.0.1', port: 0, entries, log: silentLog });
   far = await connect(cell.url, { name: 'far', namespace: 'far' });
-  far.serve({ def: teller, context: {} });
+  far.serve({ def: tester, context: {} });
   mirror = await Peer.dial(cell.url);
   await mirror.call('engine::workers::register', { name: 'mirror', pid: 1, features: ['caller'] });
   await mirror.register('mirror::frame');
@@ -53,12 +53,12 @@ const CLAIMS: [string, AnyFrame][] = [
 
 describe('a peer on the bus', () => {
   test.each(
-    CLAIMS.flatMap(([name, claim]) => ['teller', 'far', 'mirror'].map((worker) => [name, worker, claim] as const)),
+    CLAIMS.flatMap(([name, claim]) => ['tester', 'far', 'mirror'].map((worker) => [name, worker, claim] as const)),
   )('bus.P17 %s, towards %s: is taken for itself', async (_, worker, claim) => {
     using peer = await Peer.dial(cell.url);
     await peer.call('engine::workers::register', { name: 'mallory', pid: 1 });
     const [id, namespace] =
-      worker === 'mirror' ? ['mirror::frame'] : ['teller::who', worker === 'far' ? 'far' : undefined];
+      worker === 'mirror' ? ['mirror::frame'] : ['tester::who', worker === 'far' ? 'far' : undefined];
     const { result } = await peer.call(id, { _caller_worker_id: 'operator' }, { ...claim, namespace });
     const principal = worker === 'mirror' ? result.caller : result.principal;
     expect(principal).toMatchObject({ kind: 'local', label: 'mallory', id: expect.stringMatching(/^local:/) });
@@ -117,14 +117,14 @@ describe('on_behalf_of', () => {
     [OPERATOR],
     [{ grants: {} }],
     [{ kind: 'operator' }],
-    [{ only: 'teller' }],
+    [{ only: 'tester' }],
     [{ only: [1] }],
-    [{ only: Array.from({ length: 1001 }, () => 'teller') }],
+    [{ only: Array.from({ length: 1001 }, () => 'tester') }],
     [{ read_only: 'yes' }],
     [{ client: 'operator' }],
   ])('%j cannot be read, and the call is refused', async (on_behalf_of) => {
     using peer = await Peer.dial(cell.url);
-    const { error } = await peer.call('teller::who', {}, { on_behalf_of });
+    const { error } = await peer.call('tester::who', {}, { on_behalf_of });
     expect(error).toMatchObject({ code: 'forbidden', message: expect.stringContaining('on_behalf_of') });
   });
 });
@@ -139,17 +139,17 @@ describe('via', () => {
     const waiting = operator.call(id, {});
     const { invocation_id } = await worker.next((frame) => frame.function_id === id);
 
-    const asWorker = await worker.call('teller::who', {}, { via: invocation_id });
-    expect((asWorker.result as Told).principal).toMatchObject({ kind: 'operator', label: 'boss' });
+    const asWorker = await worker.call('tester::who', {}, { via: invocation_id });
+    expect((asWorker.result as WhoReply).principal).toMatchObject({ kind: 'operator', label: 'boss' });
     const refused = [
-      await thief.call('teller::who', {}, { via: invocation_id }),
-      await thief.call('teller::who', {}, { via: randomUUID(), caller: OPERATOR }),
-      await worker.call('teller::who', {}, { via: '' }),
+      await thief.call('tester::who', {}, { via: invocation_id }),
+      await thief.call('tester::who', {}, { via: randomUUID(), caller: OPERATOR }),
+      await worker.call('tester::who', {}, { via: '' }),
       await worker.call('engine::workers::list', {}, { via: randomUUID() }),
     ];
     worker.send({ type: 'invocationresult', invocation_id, result: 1 });
     await waiting;
-    refused.push(await worker.call('teller::who', {}, { via: invocation_id }));
+    refused.push(await worker.call('tester::who', {}, { via: invocation_id }));
     operator.close();
     expect(refused.map(({ error }) => error?.code)).toEqual(Array.from({ length: 5 }, () => 'forbidden'));
   });
@@ -182,9 +182,13 @@ describe('over HTTP', () => {
     const init = { method: 'POST', headers: { 'Content-Type': 'application/json', ...headers } };
     const body = JSON.stringify({ _caller: OPERATOR, _caller_worker_id: 'operator' });
     const http = cell.url.replace('ws', 'http');
-    const told = (await (await fetch(`${http}/functions/teller/who`, { ...init, body })).json()) as Told;
-    expect(told.principal).toMatchObject({ id: 'local:http', kind: 'local', label: expect.stringMatching(/http\)?$/) });
-    expect(told.via).toBeNull();
+    const reported = (await (await fetch(`${http}/functions/tester/who`, { ...init, body })).json()) as WhoReply;
+    expect(reported.principal).toMatchObject({
+      id: 'local:http',
+      kind: 'local',
+      label: expect.stringMatching(/http\)?$/),
+    });
+    expect(reported.via).toBeNull();
   });
 });
 
@@ -194,11 +198,11 @@ describe('over MCP', () => {
     async (name) => {
       const client = await mcpClient(cell.url, { name, version: OPERATOR.id });
       const meta = { caller: OPERATOR, principal: OPERATOR, via: randomUUID(), 'workcell/caller': OPERATOR };
-      const told = JSON.parse(await client.call('teller_who', { _caller: OPERATOR }, { meta })) as Told;
-      expect(told.principal).toMatchObject({ id: expect.stringMatching(/^local:http#\d+$/), kind: 'local' });
-      expect(told.principal!.label).toMatch(/^(.{1,64} #\d+|http)$/);
-      expect(told.principal!.label).not.toMatch(/[\p{Cc}\p{Cf}]/u);
-      expect(told.via).toBeNull();
+      const reported = JSON.parse(await client.call('tester_who', { _caller: OPERATOR }, { meta })) as WhoReply;
+      expect(reported.principal).toMatchObject({ id: expect.stringMatching(/^local:http#\d+$/), kind: 'local' });
+      expect(reported.principal!.label).toMatch(/^(.{1,64} #\d+|http)$/);
+      expect(reported.principal!.label).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+      expect(reported.via).toBeNull();
     },
   );
 });
@@ -218,23 +222,23 @@ describe.each(['in this process', 'on a socket'])('a caller with grants, whose d
     doors = await open(cell);
   });
   afterAll(() => doors?.close());
-  const change = { id: 'teller::change', payload: {} };
+  const change = { id: 'tester::change', payload: {} };
 
   test('bus.P18 gets to nothing else: by itself, through workers here and elsewhere, one in another, nor the engine', async () => {
-    const [readOnly, only] = [ask({ isReadOnly: true }), ask({ only: ['teller::ask', 'teller::who'] })];
+    const [readOnly, only] = [ask({ isReadOnly: true }), ask({ only: ['tester::ask', 'tester::who'] })];
     const tried: [string, object, string?][] = [
-      ['teller::change', {}],
-      ['teller::change', {}, 'far'],
-      ['teller::ask', change],
-      ['teller::ask', change, 'far'],
-      ['teller::ask', { ...change, namespace: 'far' }],
-      ['teller::ask', { ...change, namespace: 'far' }, 'far'],
-      ['teller::ask', { id: 'teller::ask', payload: change }],
-      ['teller::ask', { id: 'teller::ask', namespace: 'far', payload: { ...change, namespace: 'far' } }, 'far'],
-      ['engine::register_trigger', { trigger_type: 'x', function_id: 'teller::change' }],
+      ['tester::change', {}],
+      ['tester::change', {}, 'far'],
+      ['tester::ask', change],
+      ['tester::ask', change, 'far'],
+      ['tester::ask', { ...change, namespace: 'far' }],
+      ['tester::ask', { ...change, namespace: 'far' }, 'far'],
+      ['tester::ask', { id: 'tester::ask', payload: change }],
+      ['tester::ask', { id: 'tester::ask', namespace: 'far', payload: { ...change, namespace: 'far' } }, 'far'],
+      ['engine::register_trigger', { trigger_type: 'x', function_id: 'tester::change' }],
       [
-        'teller::ask',
-        { id: 'engine::register_trigger', payload: { trigger_type: 'x', function_id: 'teller::change' } },
+        'tester::ask',
+        { id: 'engine::register_trigger', payload: { trigger_type: 'x', function_id: 'tester::change' } },
       ],
       ['engine::workers::register', { name: 'operator' }],
     ];
@@ -243,29 +247,29 @@ describe.each(['in this process', 'on a socket'])('a caller with grants, whose d
     expect(outcomes.filter((outcome) => !outcome.includes('forbidden'))).toEqual([]);
     expect(outcomes).toHaveLength(22);
     expect(await only('engine::workers::list', {})).toMatch(
-      new RegExp(`^forbidden: .*${label} may call only teller::ask, teller::who`),
+      new RegExp(`^forbidden: .*${label} may call only tester::ask, tester::who`),
     );
 
-    const who = { id: 'teller::who', payload: {} };
-    for (const allowed of [await readOnly('teller::ask', who), await only('teller::ask', who, 'far')]) {
+    const asked = { id: 'tester::who', payload: {} };
+    for (const allowed of [await readOnly('tester::ask', asked), await only('tester::ask', asked, 'far')]) {
       expect(JSON.parse(allowed)).toMatchObject({ principal: { label } });
     }
   });
 
-  test('cannot have a function called later: by a queue, as a void, or by a worker whose caller gave up', async () => {
+  test('cannot have a function called later: by a queue, as a void, or by a worker whose caller left', async () => {
     using worker = await Peer.dial(cell.url);
     await worker.call('engine::workers::register', { name: 'odd', pid: 1, features: ['caller', 'cancel'] });
     await worker.register('odd::wait', 'engine::queue::enqueue');
     const control = new AbortController();
     const caller = makePrincipal('local', 'agent', { only: ['odd::wait'] });
-    const given = doors!.call('odd::wait', {}, { caller, signal: control.signal }).catch(() => 'given up');
+    const given = doors!.call('odd::wait', {}, { caller, signal: control.signal }).catch(() => 'cancelled');
     const { invocation_id } = await worker.next((frame) => frame.function_id === 'odd::wait');
     const tries = { via: invocation_id, action: { type: 'enqueue', queue: 'later' } };
-    const enqueued = await worker.call('teller::change', {}, tries);
-    const direct = await worker.call('teller::change', {}, { via: invocation_id });
+    const enqueued = await worker.call('tester::change', {}, tries);
+    const direct = await worker.call('tester::change', {}, { via: invocation_id });
     control.abort();
     await worker.next((frame) => frame.type === 'cancelinvocation');
-    const late = await worker.call('teller::change', {}, { via: invocation_id });
+    const late = await worker.call('tester::change', {}, { via: invocation_id });
     await given;
     expect([enqueued, direct, late].map(({ error }) => error?.code)).toEqual(['forbidden', 'forbidden', 'forbidden']);
     expect(worker.frames.filter(({ function_id }) => function_id === 'engine::queue::enqueue')).toEqual([]);
@@ -289,25 +293,25 @@ describe.each(['in this process', 'on a socket'])('a caller with grants, whose d
           });
       },
     });
-    const worker = await connect(running.engine.dialer(), { name: 'teller' });
-    worker.serve({ def: teller, context: {} });
+    const worker = await connect(running.engine.dialer(), { name: 'tester' });
+    worker.serve({ def: tester, context: {} });
     await worker.call('engine::workers::list');
     const door = await open(running);
     const options = { version: '1', maxBodyBytes: 1e6, log: silentLog };
-    let mcp: ReturnType<typeof mcpHttp> | undefined = mcpHttp(door, { ...options, profile: { only: ['teller_ask'] } });
+    let mcp: ReturnType<typeof mcpHttp> | undefined = mcpHttp(door, { ...options, profile: { only: ['tester_ask'] } });
     const narrow = await mcpClient(running.url, { name: 'agent', version: '1' });
-    const tried = [await narrow.call('teller_change'), await narrow.call('teller_ask', change)];
+    const tried = [await narrow.call('tester_change'), await narrow.call('tester_ask', change)];
     await mcp.close();
 
     mcp = mcpHttp(door, { ...options, profile: { isReadOnly: true } });
     const reading = await mcpClient(running.url, { name: 'agent', version: '1' });
-    tried.push(await reading.call('teller_change'), await reading.call('teller_ask', change));
+    tried.push(await reading.call('tester_change'), await reading.call('tester_ask', change));
     await mcp.close();
     expect(tried).toEqual([
-      expect.stringContaining('no tool teller_change'),
-      expect.stringContaining('forbidden: teller::change may not be called'),
-      expect.stringContaining('no tool teller_change'),
-      expect.stringContaining('forbidden: teller::change may not be called'),
+      expect.stringContaining('no tool tester_change'),
+      expect.stringContaining('forbidden: tester::change may not be called'),
+      expect.stringContaining('no tool tester_change'),
+      expect.stringContaining('forbidden: tester::change may not be called'),
     ]);
     for (const bus of [worker, door]) bus.close();
   });
@@ -318,7 +322,7 @@ test('bus.P18 what an app does not offer cannot be served by other peers instead
   const app = await startWorkcell({
     host: '127.0.0.1',
     port: 0,
-    entries: [{ def: teller, config: {}, denial }],
+    entries: [{ def: tester, config: {}, denial }],
     log: silentLog,
   });
   using evil = await Peer.dial(app.url);
@@ -339,7 +343,7 @@ test('bus.P18 what an app does not offer cannot be served by other peers instead
     const path = id.replaceAll('::', '/');
     const http = await fetch(`${app.url.replace('ws', 'http')}/functions/${path}`, { method: 'POST', body: '{}' });
     const direct = await caller.call(id);
-    const nested = await caller.call('teller::ask', { id });
+    const nested = await caller.call('tester::ask', { id });
     outcomes.push([direct.error?.code ?? direct.result, nested.error ? 'refused' : nested.result, http.status]);
   }
   await app.close();

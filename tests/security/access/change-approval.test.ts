@@ -183,7 +183,7 @@ test('change.A24 through deputies: a worker that the operator calls, a trigger, 
   });
   socket.send(JSON.stringify({ type: 'registerfunction', id: 'helpful::tidy', description: 'tidies up' }));
   const operator = await busWith(key);
-  await expect.poll(() => operator.call('helpful::tidy', {}).catch(() => undefined), { timeout: 5000 }).toEqual({});
+  await expect.poll(() => operator.call('helpful::tidy', {}).catch(() => undefined)).toEqual({});
   expect(nested.length).toBeGreaterThanOrEqual(REQUESTS.length);
   for (const reply of nested) expectRefused(reply);
 
@@ -226,7 +226,7 @@ test('change.A24 the key is read by no file function and no fenced command', asy
   agent.socket.close();
 });
 
-test('change.A24 a caller with the key commits the same change, so the attempts were attempts', async () => {
+test('change.A24 a caller with the key commits the same change, so only the missing key stopped the attempts', async () => {
   console.log(`${attempts} attempts to approve, 0 through`);
   expect(attempts).toBeGreaterThan(1000);
   const operator = await busWith(key);

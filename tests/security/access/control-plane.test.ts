@@ -169,7 +169,7 @@ describe('names that were bent to point here', async () => {
     expect(await everyDoor(engine.url, { Host: host })).toEqual(ADMITTED);
   });
 
-  test('the page of a bent name is no own page', async () => {
+  test('the page of a bent name is not an own page', async () => {
     const origin = `http://evil.example:${port}`;
     expect(await everyDoor(engine.url, { Host: `evil.example:${port}`, Origin: origin })).toEqual(REFUSED);
   });
@@ -180,7 +180,7 @@ describe('names that were bent to point here', async () => {
     expect((await exchange('127.0.0.1', port, 'GET /healthz HTTP/1.0\r\n\r\n')).status).toBe(403);
   });
 
-  test('an absolute target does not stand in for the Host', async () => {
+  test('an absolute target does not replace the Host', async () => {
     const { status } = await request(engine.url, `http://127.0.0.1:${port}/healthz`, { Host: 'evil.example' });
     expect(status).toBe(403);
   });
@@ -390,7 +390,7 @@ describe('requests that are none', async () => {
   });
 
   test.each(['/', '//', '/nothing', '/%zz', 'http://[', '*', '/ws/channels/x', '/otel'])(
-    'a plain request to %j finds nothing, and finds it politely',
+    'a plain HTTP request to %j is answered with 404',
     async (target) => {
       expect((await request(engine.url, target)).status).toBe(404);
     },
@@ -434,7 +434,7 @@ describe('requests that are none', async () => {
     ['nothing', ''],
     ['half a request', 'GET / HTTP/1.1\r\nHost: local'],
     ['half an upgrade', 'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n'],
-  ])('a connection that sends %s is closed when its time is over', async (_, bytes) => {
+  ])('a connection that sends %s is closed after its time', async (_, bytes) => {
     expect((await exchange('127.0.0.1', port, bytes)).status).toBe(408);
   });
 

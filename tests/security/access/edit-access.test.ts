@@ -114,8 +114,8 @@ async function openDir(): Promise<TempDir> {
   return dir;
 }
 
-/** The text of every failure in a reply. */
-const toldBy = (reply: unknown) => JSON.stringify(reply);
+/** A reply as text, with the failures of its parts. */
+const textOf = (reply: unknown) => JSON.stringify(reply);
 
 describe.skipIf(!attributes)('a file with an access list and attributes', () => {
   test.each(changes)('%s keeps them', async (_, change) => {
@@ -237,7 +237,7 @@ describe.skipIf(!attributes)('a file with an access list and attributes', () => 
     const setting = vi.spyOn(attributes!, 'set').mockImplementation(() => {
       throw full;
     });
-    const reply = await change(configFor(dir.path('ws')), 'a.txt', dir.path('ws')).then(toldBy, String);
+    const reply = await change(configFor(dir.path('ws')), 'a.txt', dir.path('ws')).then(textOf, String);
     setting.mockRestore();
     expect(reply).toContain('has an access list or attributes that cannot be kept (ENOSPC)');
     expect(readFileSync(dir.path('ws/a.txt'), 'utf8')).toBe('old\n');
@@ -265,9 +265,9 @@ test.each(changes)('%s says how many hard links keep the old content', async (_,
   linkSync(dir.path('ws/a.txt'), dir.path('ws/b.txt'));
   linkSync(dir.path('ws/a.txt'), dir.path('c.txt'));
   const reply = await change(configFor(dir.path('ws')), 'a.txt', dir.path('ws'));
-  expect(toldBy(reply)).toContain('"note":"2 other hard links keep the old content"');
+  expect(textOf(reply)).toContain('"note":"2 other hard links keep the old content"');
   expect(readFileSync(dir.path('ws/b.txt'), 'utf8')).toBe('old\n');
-  expect(toldBy(await change(configFor(dir.path('ws')), 'a.txt', dir.path('ws')).catch(String))).not.toContain(
+  expect(textOf(await change(configFor(dir.path('ws')), 'a.txt', dir.path('ws')).catch(String))).not.toContain(
     'hard link',
   );
 });

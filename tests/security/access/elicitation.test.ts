@@ -20,7 +20,7 @@ const ACCESS = {
   policies: {
     trusted: [
       { allow: { effect: 'read' } },
-      { ask: { permission: ['fs.write', 'process.run'] }, by: 'client', reason: 'changes are looked at' },
+      { ask: { permission: ['fs.write', 'process.run'] }, by: 'client', reason: 'changes are reviewed' },
       { allow: { function: 'agent::*' } },
     ],
     strict: [{ allow: { effect: 'read' } }, { ask: { permission: 'fs.write' } }],
@@ -121,12 +121,10 @@ async function callTool(client: Tool, name: string, given: Record<string, unknow
 /** Waits until so many calls wait, and denies them. */
 async function denyByOperator(count: number): Promise<void> {
   const person = await connect(cell.url, { name: 'cli', token: operatorKeyIn(dir.path('state')), log: silentLog });
-  const waiting = await vi.waitFor(async () => {
-    const { approvals } = (await person.call('engine::approvals::list')) as { approvals: { id: string }[] };
-    expect(approvals).toHaveLength(count);
-    return approvals;
-  }, 30_000);
-  for (const { id } of waiting) await person.call('engine::approvals::answer', { id, answer: 'deny' });
+  const waiting = async () =>
+    ((await person.call('engine::approvals::list')) as { approvals: { id: string }[] }).approvals;
+  await expect.poll(waiting).toHaveLength(count);
+  for (const { id } of await waiting()) await person.call('engine::approvals::answer', { id, answer: 'deny' });
   person.close();
 }
 
@@ -146,7 +144,7 @@ describe.each(Object.keys(CLIENTS))('the client %s', (version) => {
     expect(isThere('accepted')).toBe(true);
     expect(messages).toHaveLength(1);
     expect(messages[0]).toContain(`Approve coder::create-file`);
-    expect(messages[0]).toContain('changes are looked at');
+    expect(messages[0]).toContain('changes are reviewed');
     expect(messages[0]).toContain(`--- ${file('accepted')}\n+first line\n+second`);
   });
 
@@ -252,19 +250,15 @@ describe('what cannot stand for the person', () => {
     const [mine, theirs] = [crypto.randomUUID(), crypto.randomUUID()];
     trusted.socket.send(call(mine, 'of-another.txt'));
     strict.socket.send(call(theirs, 'of-the-operator.txt'));
-    await vi.waitFor(() => expect(trusted.frames.some(({ event }) => event?.id === mine)).toBe(true));
+    await expect.poll(() => trusted.frames.some(({ event }) => event?.id === mine)).toBe(true);
     strict.socket.send(answer(mine, mine));
     strict.socket.send(answer(theirs, theirs));
     strict.socket.send(JSON.stringify({ type: 'ping' }));
-    await vi.waitFor(() => expect(strict.frames.some(({ type }) => type === 'pong')).toBe(true), 10_000);
+    await expect.poll(() => strict.frames.some(({ type }) => type === 'pong')).toBe(true);
     await denyByOperator(2);
     for (const { frames } of [trusted, strict]) {
-      const ended = await vi.waitFor(() => {
-        const found = frames.find(({ type }) => type === 'invocationresult');
-        if (!found) throw new Error('still waits');
-        return found;
-      }, 10_000);
-      expect(JSON.stringify(ended.error)).toContain('said no');
+      const error = () => frames.find(({ type }) => type === 'invocationresult')?.error;
+      await expect.poll(() => JSON.stringify(error())).toContain('said no');
     }
     expect(strict.frames.some(({ event }) => event !== undefined)).toBe(false);
     for (const { socket } of [trusted, strict]) socket.close();

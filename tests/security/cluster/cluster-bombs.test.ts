@@ -8,7 +8,7 @@ import { NatsServers, NO_NATS } from '../../../src/testing/nats.ts';
 import { addWorker, startNode, untilKnown, type TestNode } from '../../cluster/support/nodes.ts';
 
 const MiB = 1024 * 1024;
-const BEAT = { v: 1, every_ms: 1_000, conn: 1, joined_ms: 0, state: 'up', version: '', roles: ['host'], aliases: [] };
+const REPORT = { v: 1, every_ms: 1_000, conn: 1, joined_ms: 0, state: 'up', version: '', roles: ['host'], aliases: [] };
 
 describe.skipIf(NO_NATS)('bombs and unshared functions (needs nats-server)', () => {
   let nats: NatsServers;
@@ -41,7 +41,7 @@ describe.skipIf(NO_NATS)('bombs and unshared functions (needs nats-server)', () 
       },
     });
     await raw.flush();
-    raw.publish(`wc1.default.all.beat.${name}.${id}`, JSON.stringify({ ...BEAT, catalogue: hashOf(list) }));
+    raw.publish(`wc1.default.all.beat.${name}.${id}`, JSON.stringify({ ...REPORT, catalogue: hashOf(list) }));
     return asked;
   }
 

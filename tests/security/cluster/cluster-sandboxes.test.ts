@@ -25,7 +25,7 @@ describe.skipIf(NO_NATS)('hosts that lie (needs nats-server)', () => {
       startNode(nats.urls, 'honest', share),
       startNode(nats.urls, 'evil', share),
     ]);
-    const { front } = onFleet(sandbox, door.cluster.seat);
+    const { front } = onFleet(sandbox, door.cluster.ownNode);
     const worker = await connect(door.engine.dialer(), { name: 'iii-sandbox', log: silentLog });
     worker.serve({ def: front, context: {} });
     const ownedByHonest = `${honest.cluster.self.id}${REST}`;
@@ -45,10 +45,10 @@ describe.skipIf(NO_NATS)('hosts that lie (needs nats-server)', () => {
     });
     await addWorker(honest.engine, answers(ownedByHonest), { scope: 'host' });
     await addWorker(evil.engine, answers(ownedByHonest), { scope: 'host' });
-    honest.cluster.seat.offer(() => ({ ...REPORT }));
-    evil.cluster.seat.offer(() => ({ ...REPORT }));
+    honest.cluster.ownNode.offer(() => ({ ...REPORT }));
+    evil.cluster.ownNode.offer(() => ({ ...REPORT }));
     await untilKnown(door, 'honest', 'evil');
-    while (door.cluster.seat.hosts().length < 2) await new Promise((resolve) => setTimeout(resolve, 50));
+    while (door.cluster.ownNode.hosts().length < 2) await new Promise((resolve) => setTimeout(resolve, 50));
   });
   afterAll(async () => {
     await Promise.all([door, honest, evil].map((node) => node?.[Symbol.asyncDispose]()));

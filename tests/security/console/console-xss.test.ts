@@ -30,7 +30,7 @@ import type { Peer } from '../engine/peer-socket.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 /** For one thing to appear in the page, on a busy machine. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 30_000;
 
 const why = whyNoChromium();
 
@@ -68,7 +68,7 @@ describe.skipIf(why !== undefined)(`mcp.P11 hostile text in the console${why ===
     page.setDefaultTimeout(PATIENCE_MS);
     page.on('dialog', (dialog) => (complaints.push(`dialog ${dialog.message()}`), void dialog.dismiss()));
     page.on('console', (message) => {
-      // The reference has no icon, and a browser requests it all the same.
+      // The reference has no icon, and a browser still requests it.
       const isIcon = message.location().url.endsWith('/favicon.ico');
       if (message.type() === 'error' && !isIcon) complaints.push(message.text());
     });
@@ -105,12 +105,12 @@ describe.skipIf(why !== undefined)(`mcp.P11 hostile text in the console${why ===
 
   test('functions: what a worker says of them, their forms, results and failures', async () => {
     await sees('functions', ['worker', 'namespace', 'function id', 'failing id']);
-    const told = ['function id', 'namespace', 'worker', 'summary', 'details', 'field', 'field description', 'default'];
+    const kinds = ['function id', 'namespace', 'worker', 'summary', 'details', 'field', 'field description', 'default'];
     const more = ['enum', 'const', 'title', 'listed code', 'meaning', 'example'];
     for (const [at, { ids, namespace }] of peers.entries()) {
       const [answers, fails] = ids.map((id) => `functions/${encodeURIComponent(`${namespace}/${id}`)}`);
       await open(answers!);
-      await sees('function', [...told, ...more], [at]);
+      await sees('function', [...kinds, ...more], [at]);
       await page.getByRole('button', { name: 'Run', exact: true }).click();
       await sees('result', ['result name', 'result'], [at]);
       await open(fails!);
@@ -126,13 +126,13 @@ describe.skipIf(why !== undefined)(`mcp.P11 hostile text in the console${why ===
   });
 
   test('workers', async () => {
-    const told = ['worker', 'worker description', 'runtime', 'version', 'os', 'isolation', 'namespace', 'function id'];
+    const kinds = ['worker', 'worker description', 'runtime', 'version', 'os', 'isolation', 'namespace', 'function id'];
     const { result } = await sandboxes.call('engine::workers::list');
     const hostileOnes = result.workers.filter(({ name }: { name: string }) => name.includes('⟨'));
     expect(hostileOnes).toHaveLength(COUNT);
     for (const { id, name } of hostileOnes) {
       await open(`workers/${id}`);
-      await sees('worker', told, [Number(/(\d+)⟩$/.exec(name)![1])]);
+      await sees('worker', kinds, [Number(/(\d+)⟩$/.exec(name)![1])]);
     }
   });
 
@@ -240,7 +240,7 @@ describe.skipIf(why !== undefined)(`mcp.P11 hostile text in the console${why ===
     await sees('change', ['made file', 'made line']);
   });
 
-  test('links: what stands in the hash, encoded or not, and in the query', async () => {
+  test('links: what is in the hash, encoded or not, and in the query', async () => {
     for (const at of everyPayload) {
       for (const name of ['functions', 'jobs', 'workspace', 'changes']) {
         await open(`${name}/${encodeURIComponent(hostile(`${name} link`, at))}`);
@@ -256,11 +256,20 @@ describe.skipIf(why !== undefined)(`mcp.P11 hostile text in the console${why ===
   });
 
   test('the reference', async () => {
-    const told = ['worker', 'function id', 'failing id', 'summary', 'details', 'field', 'field description', 'default'];
+    const kinds = [
+      'worker',
+      'function id',
+      'failing id',
+      'summary',
+      'details',
+      'field',
+      'field description',
+      'default',
+    ];
     const more = ['enum', 'listed code', 'meaning', 'example', 'answer field', 'answer description'];
     for (const at of everyPayload) {
       await page.goto(`${cell.http}/docs/${encodeURIComponent(hostile('worker', at))}`);
-      await sees('reference', [...told, ...more], [at]);
+      await sees('reference', [...kinds, ...more], [at]);
     }
     await page.goto(`${cell.http}/docs/errors`);
     await sees('errors', ['worker', 'function id', 'listed code', 'meaning']);

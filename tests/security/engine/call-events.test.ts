@@ -36,7 +36,7 @@ const event = (id: string, seq: number, what: unknown = { type: 'true' }): AnyFr
   ...{ type: 'invocationevent', invocation_id: id, seq, event: what },
 });
 
-test('1,000 forged events: of a call of others, of no call, of one that is over, and of the wrong form', async () => {
+test('1,000 forged events: of a call of others, of no call, of one that has ended, and of the wrong form', async () => {
   using forger = await Peer.dial(engine.url);
   const { heard, answer, id } = await begin();
   const over = await begin();
@@ -95,16 +95,16 @@ test('a caller that does not read misses events, and gets its answer', async () 
 
 test('changes that no schema takes, a million in all, do not keep the answer from the caller', async () => {
   const wrong = (count: number) => new Array<number>(count).fill(0);
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   for (const changes of [
     [{ path: 'a', kind: 'modified', hunks: wrong(500_000) }],
     [{ path: 'a', kind: 'modified', hunks: [{ before_line: 1, after_line: 1, lines: wrong(250_000) }] }],
     wrong(250_000),
   ]) {
-    const answer = caller.call('worker::work', {}, { onChanges: (seen) => told.push(seen) });
+    const answer = caller.call('worker::work', {}, { onChanges: (seen) => reported.push(seen) });
     const { invocation_id } = await worker.next((frame) => frame.function_id === 'worker::work');
     worker.send({ type: 'invocationresult', invocation_id, result: 'done', changes });
     expect(await answer).toBe('done');
   }
-  expect(told).toEqual([[], [], []]);
+  expect(reported).toEqual([[], [], []]);
 });

@@ -63,7 +63,10 @@ test('triggers that outlive their connection', async () => {
 
   const bind = () => peer.call('engine::register_trigger', { trigger_type: 'later', function_id: 'f', config: {} });
   expect((await bind()).error).toBeUndefined();
-  expect((await bind()).error).toEqual({ code: 'limit_reached', message: 'the engine allows 1 durable triggers' });
+  expect((await bind()).error).toEqual({
+    code: 'limit_reached',
+    message: 'the engine allows 1 durable triggers: remove one first',
+  });
 });
 
 test.each(['config', 'metadata', 'namespace'])('the %s of a trigger that outlives its connection', async (field) => {
@@ -85,7 +88,10 @@ test('channels', async () => {
 
   const create = () => peer.call('engine::channels::create');
   expect([(await create()).error, (await create()).error]).toEqual([undefined, undefined]);
-  expect((await create()).error).toEqual({ code: 'limit_reached', message: 'the engine allows 2 open channels' });
+  expect((await create()).error).toEqual({
+    code: 'limit_reached',
+    message: 'the engine allows 2 open channels: try again when one has closed',
+  });
 });
 
 test('channels of one connection: with all of 1,000 asked for, the others still have theirs', async () => {
@@ -98,7 +104,7 @@ test('channels of one connection: with all of 1,000 asked for, the others still 
   const refused = replies.filter(({ error }) => error !== undefined);
   expect([replies.length - refused.length, refused[0]?.error]).toEqual([
     share,
-    { code: 'limit_reached', message: `the engine allows ${share} open channels a connection` },
+    { code: 'limit_reached', message: `the engine allows ${share} open channels a connection: end one of them first` },
   ]);
   expect((await other.call('engine::channels::create')).error).toBeUndefined();
 

@@ -9,13 +9,13 @@ import { seeded } from './peer-malformed.ts';
 import { Neighbours } from './peer-neighbours.ts';
 import { Peer } from './peer-socket.ts';
 
-/** For tests that look at one frame. */
+/** For tests of one frame. */
 const shared = await EngineProcess.start();
 afterAll(async () => {
   await shared[Symbol.asyncDispose]();
 });
 
-test('bus.P12 thousands of malformed frames harm nobody but their sender', { timeout: 120_000 }, async () => {
+test('bus.P12 thousands of malformed frames harm only their sender', { timeout: 120_000 }, async () => {
   await using engine = await EngineProcess.start();
   await malformed(engine);
 });

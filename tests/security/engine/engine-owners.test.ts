@@ -60,7 +60,7 @@ async function read(url: string, namespace?: string): Promise<unknown> {
 }
 
 describe('bus.P6 a peer', () => {
-  test(`in line for an id sees none of ${CALLS} calls during ${RELOADS} reloads, and each is answered`, async () => {
+  test(`waiting for an id that another serves sees none of ${CALLS} calls during ${RELOADS} reloads, and each is answered`, async () => {
     await cell.workers.apply([coder()]);
     using evil = await forger();
     const caller = await connect(cell.engine.dialer(), { name: 'caller' });

@@ -4,7 +4,7 @@
  * The engine runs in a process of its own, so the figures are its alone. They are printed; the bounds are what the
  * limits promise plus what Node itself needs for it.
  */
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { defaultLimits } from '#engine';
 import { rounds } from '#testing';
@@ -42,12 +42,10 @@ test('bus.P12 200 idle connections cost little', async () => {
 test(`${UNFINISHED} telemetry messages of 4 MiB that never end cost nothing`, async () => {
   await using engine = await EngineProcess.start();
   // What was written may still be on its way; what is kept never goes.
-  const cost = await unfinished(engine, UNFINISHED, ({ arrayBuffers }) =>
-    vi.waitFor(
-      async () => expect((await engine.figures()).arrayBuffers - arrayBuffers).toBeLessThan(4 * MiB),
-      PATIENCE,
-    ),
-  );
+  const cost = await unfinished(engine, UNFINISHED, async ({ arrayBuffers }) => {
+    const held = async () => (await engine.figures()).arrayBuffers - arrayBuffers;
+    await expect.poll(held, PATIENCE).toBeLessThan(4 * MiB);
+  });
   report(`${UNFINISHED} unfinished telemetry messages`, cost);
   expect(cost.after.peakRss - cost.before.rss).toBeLessThan(64 * MiB);
 });
@@ -57,7 +55,7 @@ test('bus.P12 a client that never reads is dropped before its results fill the m
   const cost = await deafClient(engine, defaultLimits.maxOutboundBytes);
   report('2500 results of 100 KiB to a client that never reads', cost);
   expect(cost.after.peakRss - cost.before.rss).toBeLessThan(defaultLimits.maxOutboundBytes + 160 * MiB);
-  await vi.waitFor(async () => expect((await engine.figures()).arrayBuffers).toBeLessThan(16 * MiB), PATIENCE);
+  await expect.poll(async () => (await engine.figures()).arrayBuffers, PATIENCE).toBeLessThan(16 * MiB);
 });
 
 test('a client that stops reading costs what may wait for it', async () => {

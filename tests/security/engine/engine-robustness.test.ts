@@ -16,9 +16,9 @@ const maxOutboundBytes = rounds(24 * MiB, defaultLimits.maxOutboundBytes, defaul
 
 test.each([
   ['200 idle connections still answer', (engine: EngineProcess) => idle(engine, 200)],
-  [`${UNFINISHED} telemetry messages that never end harm nobody`, (engine) => unfinished(engine, UNFINISHED)],
+  [`${UNFINISHED} telemetry messages that never end harm no other client`, (engine) => unfinished(engine, UNFINISHED)],
   ['a client that never reads is dropped', (engine) => deafClient(engine, maxOutboundBytes)],
-  ['a client that stops reading is not read from, and loses nothing when it goes on', pausingClient],
+  ['a client that stops reading is not read from, and loses nothing when it resumes', pausingClient],
   ['calls to a worker that never reads fail instead of piling up', deafWorker],
   [`${PASSING} peers that come, register, call and vanish leave nothing behind`, (engine) => passing(engine, PASSING)],
 ])('bus.P12 %s', async (_, attack) => {

@@ -6,7 +6,7 @@
  */
 import { randomInt, randomUUID } from 'node:crypto';
 
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 
 import { rounds } from '#testing';
 import type { EngineFigures, EngineProcess } from './peer-engine-process.ts';
@@ -110,13 +110,13 @@ export async function deafClient(engine: EngineProcess, maxOutboundBytes: number
 
   deaf.socket.pause();
   sendCalls(deaf, 'big::text', Math.round(fitting * 1.27));
-  await vi.waitFor(async () => expect(await neighbours.workerNames()).toEqual([]), PATIENCE);
+  await expect.poll(() => neighbours.workerNames(), PATIENCE).toEqual([]);
   await neighbours.expectUnharmed();
   expect(worker.calls).toBeGreaterThan(fitting * 0.96);
   return { before, after: await engine.figures() };
 }
 
-/** A client that stops reading is not read from, and loses nothing when it goes on. */
+/** A client that stops reading is not read from, and loses nothing when it resumes. */
 export async function pausingClient(engine: EngineProcess): Promise<Cost> {
   using neighbours = await Neighbours.at(engine.url);
   using worker = await BigWorker.at(engine.url, 100 * 1024);
@@ -135,7 +135,7 @@ export async function pausingClient(engine: EngineProcess): Promise<Cost> {
   expect(taken).toBeLessThan(sent);
 
   slow.socket.resume();
-  await vi.waitFor(() => expect(slow.frames.length).toBe(sent), PATIENCE);
+  await expect.poll(() => slow.frames.length, PATIENCE).toBe(sent);
   expect(slow.frames.every((frame) => frame.result.length === 100 * 1024)).toBe(true);
   return { before, after };
 }
@@ -221,10 +221,10 @@ export async function passing(engine: EngineProcess, count: number): Promise<Cos
     timers: expect.any(Number),
   });
   await inTens(0, 200);
-  await vi.waitFor(async () => expect(await remains()).toEqual(clean), PATIENCE);
+  await expect.poll(remains, PATIENCE).toEqual(clean);
   const before = await engine.figures();
   await inTens(200, 200 + count);
-  await vi.waitFor(async () => expect(await remains()).toEqual(clean), PATIENCE);
+  await expect.poll(remains, PATIENCE).toEqual(clean);
   return { before, after: await engine.figures() };
 }
 
@@ -235,7 +235,7 @@ export async function hostilePeer(url: string): Promise<Peer> {
   return peer;
 }
 
-/** Thousands of malformed frames, on a new connection whenever the engine closed the last one, harm nobody but their sender. */
+/** Thousands of malformed frames, on a new connection whenever the engine closed the last one, harm only their sender. */
 export async function malformed(engine: EngineProcess): Promise<Cost> {
   using neighbours = await Neighbours.at(engine.url);
   const all = malformedFrames();

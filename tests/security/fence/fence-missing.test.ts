@@ -9,11 +9,9 @@ import { describe, expect, test } from 'vitest';
 import { choosePreset } from '#assembly';
 import { mountLayer } from '#fence';
 import { Layers } from '#host';
-import { rounds, run, shellCases, tempDir } from '#testing';
+import { isFull, rounds, run, shellCases, tempDir } from '#testing';
 import { probeFence } from '#workers/shell';
 import { exec } from '../../../src/workers/shell/functions/exec.ts';
-
-const isFull = rounds(0, 1, 1) > 0;
 
 const LIBRARY = fileURLToPath(new URL('../../../dist/library/index.js', import.meta.url));
 const PROGRAM = `

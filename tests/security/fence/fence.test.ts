@@ -13,11 +13,10 @@ import { promisify } from 'node:util';
 
 import { describe, expect, test, vi } from 'vitest';
 
-import { run, shellCases, tempDir } from '#testing';
+import { NOBODY_UID, run, shellCases, tempDir } from '#testing';
 import { exec } from '../../../src/workers/shell/functions/exec.ts';
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-const NOBODY = 65_534;
 const isRoot = process.geteuid?.() === 0;
 /** In a clone in /tmp, which is empty inside the fence, fewer attacks say something. */
 const CACHE = here('../../../node_modules/.cache');
@@ -53,7 +52,7 @@ function prepare(uid: number | undefined) {
   chmodSync(root, 0o755);
   if (uid !== undefined) execFileSync('chown', ['-R', `${uid}:${uid}`, root]);
   execFileSync('cp', [join(workspace, 'attacks'), join(workspace, 'setuid')]);
-  if (isRoot) chownSync(join(workspace, 'setuid'), uid === undefined ? NOBODY : 0, 0);
+  if (isRoot) chownSync(join(workspace, 'setuid'), uid === undefined ? NOBODY_UID : 0, 0);
   chmodSync(join(workspace, 'setuid'), 0o4755);
   return { root, hijacked, [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }) };
 }
@@ -111,7 +110,7 @@ test.skipIf(process.platform !== 'linux').each([
 
 describe.skipIf(process.platform !== 'linux').each([
   ['the current user', undefined],
-  ['an ordinary user', NOBODY],
+  ['an ordinary user', NOBODY_UID],
 ])('fence.P1 the fence of %s', (_, uid) => {
   test.skipIf(uid !== undefined && !isRoot)('fence.P1 lets no attack through', { timeout: 300_000 }, async () => {
     using socket = await abstractSocket();

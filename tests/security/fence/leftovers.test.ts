@@ -8,7 +8,7 @@ import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readdirSync,
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { ownCgroup } from '#host';
 import { rounds, serveWorker, tempDir, type TempDir } from '#testing';
@@ -64,7 +64,7 @@ test('a start of the sandbox worker', async () => {
 
   await using worker = await serveWorker(sandbox, { cache_dir: dir.path('cache'), prepare_images: false });
   expect(holds()).toEqual([expect.stringMatching(`^${living.pid}-`)]);
-  expect(new ImageStore(dir.path('cache')).isHeld('sha256:00')).toBe(true);
+  expect(new ImageStore(dir.path('cache')).isInUse('sha256:00')).toBe(true);
   expect(groups()).toEqual(parents.map(() => expect.stringMatching(`^workcell-sandbox.${living.pid}-`)));
   await worker.stop();
 });
@@ -80,7 +80,7 @@ test.each([
   const [left, current] = [half(dead.pid!), half(living.pid!)];
   await using own = await tempDir({ [left]: 'half', [current]: 'half' });
   await using worker = await serve(own.root);
-  await vi.waitFor(() => expect(existsSync(own.path(left))).toBe(false), { timeout: 30_000 });
+  await expect.poll(() => existsSync(own.path(left))).toBe(false);
   expect(existsSync(own.path(current))).toBe(true);
   await worker.stop();
 });

@@ -4,14 +4,14 @@ import { fileURLToPath } from 'node:url';
 
 import { expect, test, vi } from 'vitest';
 
-import { tempDir } from '#testing';
-import { asUser, NOBODY } from '../sandbox/sandbox-user.ts';
+import { NOBODY_UID, tempDir } from '#testing';
+import { asUser } from '../sandbox/sandbox-user.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 vi.setConfig({ testTimeout: 300_000 });
 
-const asNobody = (words: string[]) => ['setpriv', ...asUser(NOBODY), ...words] as const;
+const asNobody = (words: string[]) => ['setpriv', ...asUser(NOBODY_UID), ...words] as const;
 
 function whyNot(): string | undefined {
   if (process.geteuid?.() !== 0) return 'the tests run as an ordinary user already';
@@ -25,7 +25,7 @@ test.skipIf(reason !== undefined)(
   `change.A16 changes, undo and the journal as an ordinary user${reason === undefined ? '' : ` (${reason})`}`,
   async () => {
     await using dir = await tempDir({ 'home/': '' });
-    execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, dir.root]);
+    execFileSync('chown', ['-R', `${NOBODY_UID}:${NOBODY_UID}`, dir.root]);
     const [command, ...args] = asNobody([
       process.execPath,
       'node_modules/vitest/vitest.mjs',

@@ -85,7 +85,26 @@ const CODER = {
   'update-file': (path) => ({ files: [{ path, ops: [{ op: 'insert', at_line: 1, content: 'x' }] }] }),
   'create-file': (path) => ({ files: [{ path, content: 'x', overwrite: true }] }),
   'delete-file': (path) => ({ paths: [path], recursive: true }),
+  'apply-patch': (path) => patched(`*** Update File: ${path}`, `-${SECRET}`, '+x'),
+  'apply-patch delete': (path) => patched(`*** Delete File: ${path}`),
+  'apply-patch move': (path) => patched(`*** Update File: ${path}`, '*** Move to: stolen'),
+  'apply-patch onto': (path) => patched(`*** Add File: ${path}`, '+x'),
+  undo: (path) => ({ paths: [path], steps: 1000, anyone: true }),
 };
+const AGENT = {
+  read: (path) => ({ paths: [path] }),
+  'read part': (path) => ({ paths: [`${path}:1-2`] }),
+  search: (path) => ({ path, pattern: 'S.CRET' }),
+  list: (path) => ({ path }),
+  outline: (path) => ({ paths: [path] }),
+  edit: (path) => ({ edits: [{ path, old: SECRET, new: 'x' }] }),
+  'edit patch': (path) => patched(`*** Update File: ${path}`, `-${SECRET}`, '+x'),
+  write: (path) => ({ files: [{ path, content: 'x' }] }),
+  move: (path) => ({ moves: [{ from: path, to: 'stolen' }] }),
+  'move onto': (path) => ({ moves: [{ from: 'env', to: path }] }),
+  'move away': (path) => ({ moves: [{ from: path }] }),
+};
+const patched = (...lines) => ({ patch: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n') });
 /** Functions that list protected entries, flagged, and reveal nothing else of them. */
 const CODER_LISTS = ['coder::list-folder', 'coder::tree'];
 const SHELL = {
@@ -119,13 +138,18 @@ const FILESYSTEM = {
 };
 
 /** A symlink is an ordinary entry, so it may be statted, moved and removed; its target may not. */
-const OF_LINKS = new Set(['stat', 'file_stat', 'rm', 'delete-file', 'mv', 'mv onto']);
+const OF_LINKS = new Set([
+  ...['stat', 'file_stat', 'rm', 'delete-file', 'apply-patch delete'],
+  ...['mv', 'mv onto', 'move', 'move onto', 'move away'],
+]);
 const isLink = (path) => path in LINKS || path === 'abslink' || path === 'dirlink/up';
 
 function* attacksOn(root) {
   for (const path of PATHS) {
-    for (const [name, payload] of Object.entries(CODER)) {
-      if (!isLink(path) || !OF_LINKS.has(name)) yield [`coder::${name}`, payload(path)];
+    for (const [worker, functions] of Object.entries({ coder: CODER, agent: AGENT })) {
+      for (const [name, payload] of Object.entries(functions)) {
+        if (!isLink(path) || !OF_LINKS.has(name)) yield [`${worker}::${name.split(' ')[0]}`, payload(path)];
+      }
     }
     for (const whole of absolute(root, path)) {
       for (const [name, payload] of Object.entries({ ...SHELL, ...FILESYSTEM })) {
@@ -138,6 +162,9 @@ function* attacksOn(root) {
     const whole = join(root, path);
     yield ['coder::search', { path, query: 'SECRET' }];
     yield ['coder::search', { path, query: 'S.CRET', regex: true }];
+    yield ['agent::search', { path, pattern: 'S.CRET' }];
+    yield ['agent::list', { path }];
+    yield ['agent::list', { path, glob: '**' }];
     yield ['shell::fs::ls', { path: whole }];
     yield ['shell::fs::grep', { path: whole, pattern: 'S.CRET', recursive: true }];
     yield ['shell::fs::sed', { path: whole, pattern: 'S.CRET', replacement: 'x', recursive: true }];
@@ -154,6 +181,8 @@ function* attacksOnFolders(root) {
   for (const folder of ['app', 'secrets', 'secrets/deep', 'folder.key']) {
     const path = join(root, folder);
     yield ['coder::delete-file', { paths: [folder], recursive: true }];
+    yield ['agent::move', { moves: [{ from: folder, to: 'stolen' }] }];
+    yield ['agent::move', { moves: [{ from: folder }] }];
     yield ['shell::fs::rm', { path, recursive: true }];
     yield ['shell::fs::mv', { src: path, dst: join(root, 'stolen') }];
     yield ['shell::fs::chmod', { path, mode: '0777', recursive: true }];
@@ -185,6 +214,7 @@ function contentsOf(root) {
 async function openCell(root, options = {}) {
   const workers = [
     { name: 'coder' },
+    { name: 'agent' },
     { name: 'shell', config: options.shell },
     { name: 'filesystem', config: options.filesystem },
   ];
@@ -197,19 +227,26 @@ makeTree(rich, true);
 makeTree(poor, false);
 const before = [contentsOf(rich), contentsOf(poor)];
 
+/**
+ * Whether the reply to a call may show that a protected file exists. coder lists protected files, so it may distinguish
+ * a symlink to one from a dangling symlink. So does agent.
+ */
+function mayDiffer([id, payload]) {
+  const sent = JSON.stringify(payload);
+  const names = (path) => [`"${path}"`, `"${path}:`, ` ${path}\\n`].some((text) => sent.includes(text));
+  return /^(?:coder|agent)::/.test(id) && THROUGH.some(names);
+}
+
 async function attackBoth(attacks) {
   const poorAttacks = [...attacks(poor)];
   for (const [i, attack] of [...attacks(rich)].entries()) {
     if (i % every !== 0) continue;
     outcome.attacks++;
-    const told = await replyTo(cells[0], attack, rich);
+    const reported = await replyTo(cells[0], attack, rich);
     const expected = await replyTo(cells[1], poorAttacks[i], poor);
-    if (told.replaceAll('S.CRET', '').replaceAll('"query":"SECRET"', '').includes(SECRET))
-      outcome.leaks.push([attack, told]);
-    // coder lists what it protects, so that a symlink to it need not look dangling.
-    const isTold =
-      attack[0].startsWith('coder::') && THROUGH.some((path) => JSON.stringify(attack[1]).includes(`"${path}"`));
-    if (told !== expected && !isTold) outcome.differences.push([attack, told, expected]);
+    if (reported.replaceAll('S.CRET', '').replaceAll('"query":"SECRET"', '').includes(SECRET))
+      outcome.leaks.push([attack, reported]);
+    if (reported !== expected && !mayDiffer(attack)) outcome.differences.push([attack, reported, expected]);
   }
 }
 
@@ -217,14 +254,15 @@ const cells = [await openCell(rich), await openCell(poor)];
 await attackBoth(attacksOn);
 for (const attack of attacksOnFolders(rich)) {
   outcome.attacks++;
-  const told = await replyTo(cells[0], attack, rich);
-  if (!/211|F212/.test(told)) outcome.leaks.push([attack, told]);
+  const reported = await replyTo(cells[0], attack, rich);
+  if (!/211|F212/.test(reported)) outcome.leaks.push([attack, reported]);
 }
 for (const path of ['.', 'app', 'dirlink', 'secrets', ...PATHS]) {
   for (const id of CODER_LISTS) {
     outcome.attacks++;
-    const told = await replyTo(cells[0], [id, { path }], rich);
-    if (told.includes(SECRET) || listedIn(JSON.parse(told)).some(isUnflagged)) outcome.leaks.push([id, path, told]);
+    const reported = await replyTo(cells[0], [id, { path }], rich);
+    if (reported.includes(SECRET) || listedIn(JSON.parse(reported)).some(isUnflagged))
+      outcome.leaks.push([id, path, reported]);
   }
 }
 outcome.changes.push(...differing(before[0], contentsOf(rich)));
@@ -266,12 +304,30 @@ for (const options of [
       ['shell::fs::sed', { files: [path], pattern: 'S.CRET', replacement: 'x' }],
     ]) {
       outcome.attacks++;
-      const told = await replyTo(cell, attack, rich);
-      if (told.includes(SECRET) || /sha256|size_bytes|"size"|"line"/.test(told)) outcome.leaks.push([attack, told]);
+      const reported = await replyTo(cell, attack, rich);
+      if (reported.includes(SECRET) || /sha256|size_bytes|"size"|"line"/.test(reported))
+        outcome.leaks.push([attack, reported]);
     }
   }
   await cell.close();
 }
+
+// A file that is protected since its record was made is not restored.
+writeFileSync(join(rich, 'late.txt'), SECRET);
+for (const protect of [[], ['late.txt']]) {
+  const cell = await openCell(rich, { protect });
+  const change = { files: [{ path: 'late.txt', ops: [{ op: 'insert', at_line: 1, content: 'x' }] }] };
+  await cell.call('coder::update-file', change);
+  for (const attack of [
+    ['coder::undo', { anyone: true, dry_run: true }],
+    ['coder::undo', { anyone: true }],
+  ]) {
+    const reported = protect.length > 0 && (await replyTo(cell, attack, rich));
+    if (reported && !reported.includes('C211')) outcome.leaks.push([attack, reported]);
+  }
+  await cell.close();
+}
+outcome.changes.push(...(readFileSync(join(rich, 'late.txt'), 'utf8') === `x\n${SECRET}` ? [] : ['late.txt']));
 process.stdout.write(JSON.stringify(outcome));
 
 /** Every entry of a listing or a tree. */

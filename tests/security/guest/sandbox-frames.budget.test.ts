@@ -35,7 +35,7 @@ test('single bytes do not make the host keep a block for each', async () => {
   expect(grownMb).toBeLessThan(200);
 });
 
-test('single bytes on 128 connections that nobody reads cost a window each and no more', async () => {
+test('single bytes on 128 unread connections cost a window each and no more', async () => {
   const { host, guest } = duplexPair();
   const client = await greet(host, guest);
   const listening = client.listen(7, () => {});

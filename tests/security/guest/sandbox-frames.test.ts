@@ -110,7 +110,7 @@ describe('a hostile guest', () => {
     await expect(opening).rejects.toMatchObject({ breach });
   });
 
-  test('a guest that says nothing is given up in time', async () => {
+  test('a guest that says nothing is dropped in time', async () => {
     const { host } = duplexPair();
     await expect(AgentClient.open(host, { deadlineMs: 50 })).rejects.toThrow('did not answer within 50 ms');
   });
@@ -246,7 +246,7 @@ function hostileBytes(random: () => number): Buffer {
   return bytes;
 }
 
-/** Requests that are nearly right, on few streams, with all that goes on one. */
+/** Requests that are nearly right, on few streams, with all that fits on one. */
 function hostBytes(random: () => number): Buffer {
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
   const texts = ['/', '', '/proc/self/mem', 'x'.repeat(5000), 'relative/x', '/dev/zero', '/proc', '/bin/true', 'A=b'];

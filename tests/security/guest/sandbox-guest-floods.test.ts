@@ -87,7 +87,7 @@ describe('the bytes of files', () => {
     expect(read[0]!.content).toMatchObject({ code: 'EFBIG' });
   });
 
-  test('one that goes on after that ends the connection', async () => {
+  test('one that sends more after that ends the connection', async () => {
     const contents = () => [...content(Buffer.alloc(5 * PIECE_BYTES))];
     const files = await guestFiles({ [OP.readMany]: contents });
     const reading = files.readMany(['/a'], { maxBytes: 1000, ...scope() }).next();

@@ -23,16 +23,16 @@ interface Lab {
   readonly connections: Duplex[];
   say(...frames: Buffer[]): void;
   /** The operations that the guest received on a stream. */
-  told(stream: number): number[];
+  sent(stream: number): number[];
 }
 
 async function startLab(): Promise<Lab> {
   const { host, guest } = duplexPair();
   const reader = new FrameReader();
-  const told: [number, number][] = [];
+  const sent: [number, number][] = [];
   guest.on('data', (piece: Buffer) => {
     for (const { stream, op } of reader.read(piece)) {
-      told.push([stream, op]);
+      sent.push([stream, op]);
       if (op === OP.listen) guest.write(frame(stream, OP.done));
     }
   });
@@ -43,7 +43,7 @@ async function startLab(): Promise<Lab> {
     client,
     connections,
     say: (...frames) => void guest.write(Buffer.concat(frames)),
-    told: (stream) => told.filter(([of]) => of === stream).map(([, op]) => op),
+    sent: (stream) => sent.filter(([of]) => of === stream).map(([, op]) => op),
   };
 }
 
@@ -83,29 +83,29 @@ describe('the connection ends when the guest', () => {
 });
 
 test('20 000 connections that are opened and ended at once cost no more than those that are kept', async () => {
-  const { client, connections, say, told } = await startLab();
+  const { client, connections, say, sent } = await startLab();
   say(...Array.from({ length: 20_000 }, (_, i) => [open(i), fail(i)]).flat());
   expect(connections.length).toBe(512);
   await turn();
   expect(connections.every(({ destroyed }) => destroyed)).toBe(true);
   say(open(30_000));
   expect(connections.length).toBe(513);
-  expect(told(FIRST + 30_000)).toEqual([]);
+  expect(sent(FIRST + 30_000)).toEqual([]);
   client.close();
 });
 
 test('a connection that the guest ended is let go of only when both sides said so', async () => {
-  const { client, connections, say, told } = await startLab();
+  const { client, connections, say, sent } = await startLab();
   say(open(1), frame(FIRST + 1, OP.data, 'hello'), frame(FIRST + 1, OP.end));
   const [connection] = connections;
   let heard = '';
   connection!.on('data', (piece: Buffer) => (heard += piece.toString()));
   await new Promise((resolve) => connection!.once('end', resolve));
-  expect([heard, told(FIRST + 1)]).toEqual(['hello', []]);
+  expect([heard, sent(FIRST + 1)]).toEqual(['hello', []]);
   const closed = new Promise((resolve) => connection!.once('close', resolve));
   connection!.end('bye');
   await closed;
-  expect(told(FIRST + 1)).toEqual([OP.data, OP.end]);
+  expect(sent(FIRST + 1)).toEqual([OP.data, OP.end]);
   say(frame(FIRST + 1, OP.done), open(1));
   expect(connections).toHaveLength(2);
   client.close();
@@ -124,22 +124,22 @@ test('single bytes on 128 connections without a reader buffer a window each and 
 });
 
 test('a connection that the guest broke is closed, and the guest is notified', async () => {
-  const { client, connections, say, told } = await startLab();
+  const { client, connections, say, sent } = await startLab();
   say(open(1), fail(1));
   await turn();
-  expect([connections[0]!.destroyed, told(FIRST + 1)]).toEqual([true, [OP.cancel]]);
+  expect([connections[0]!.destroyed, sent(FIRST + 1)]).toEqual([true, [OP.cancel]]);
   client.close();
 });
 
 test('a host that closes first resets it in the guest, once', async () => {
-  const { client, connections, say, told } = await startLab();
+  const { client, connections, say, sent } = await startLab();
   say(open(1));
   connections[0]!.destroy();
   await turn();
-  expect(told(FIRST + 1)).toEqual([OP.cancel]);
+  expect(sent(FIRST + 1)).toEqual([OP.cancel]);
   say(frame(FIRST + 1, OP.data, 'late'), fail(1));
   await turn();
-  expect(told(FIRST + 1)).toEqual([OP.cancel]);
+  expect(sent(FIRST + 1)).toEqual([OP.cancel]);
   say(open(2));
   expect(connections).toHaveLength(2);
   client.close();

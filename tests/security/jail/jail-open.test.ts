@@ -1,5 +1,5 @@
 /**
- * C109 for the two ways in which the jail opens a file for reading and for writing: with the calls of an
+ * coder.C109 for the two ways in which the jail opens a file for reading and for writing: with the calls of an
  * optional package, and by finding it first. A name is swapped for a symlink to the outside; nothing outside may be read,
  * and nothing outside may notice an attempt.
  */
@@ -49,7 +49,7 @@ describe.skipIf(process.platform !== 'linux').each(CASES)('coder.P1 coder.C109 %
     60_000,
   );
 
-  test('a file is swapped for a link to a FIFO outside, and its writer goes on waiting', async () => {
+  test('a file is swapped for a link to a FIFO outside, and its writer still waits', async () => {
     await using dir = await tempDir({ 'ws/f.txt': 'inside', 'ws/evil': { symlink: '../pipe' }, pipe: { fifo: true } });
     const jail = openJail(dir.path('ws'), way);
     const writer = spawn('sh', ['-c', 'echo opening; exec echo x > "$0"', dir.path('pipe')]);
@@ -61,7 +61,7 @@ describe.skipIf(process.platform !== 'linux').each(CASES)('coder.P1 coder.C109 %
     expect(counts.leaked).toBe(0);
     expect(Math.min(counts.inside, counts.refused)).toBeGreaterThan(0);
     expect(writer.exitCode).toBeNull();
-    // Whoever really reads finds the writer still there.
+    // A real reader finds the writer still there.
     expect(execFileSync('cat', [dir.path('pipe')], { timeout: 30_000 }).toString()).toBe('x\n');
   }, 60_000);
 });

@@ -143,7 +143,7 @@ describe.each(jailModes())('%s jail', (_, way) => {
     ['chmod', 'dangling'],
     ['create', 'dangling'],
     ['update', 'dangling'],
-  ] as const)('%s through a dangling link that leads out makes nothing there: %s', async (operation, path) => {
+  ] as const)('%s through a dangling link to the outside makes nothing there: %s', async (operation, path) => {
     await using dir = await tempDir({ 'ws/plain': '', 'ws/dangling': { symlink: '../outside/new' }, 'outside/': '' });
     const before = snapshot(dir.path('outside'));
     const context = openContext(dir.path('ws'), way);

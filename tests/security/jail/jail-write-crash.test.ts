@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { rounds, serveWorker, tempDir } from '#testing';
 import { coder } from '#workers/coder';
@@ -47,7 +47,7 @@ test('coder.P7 SIGKILL during edits leaves whole files, and nothing else once a 
   writeFileSync(join(workspace, 'd0', 'deep', left), '');
 
   await using server = await serveWorker(coder, { base_path: workspace });
-  await vi.waitFor(() => expect(leftoversIn(workspace)).toEqual([]), { timeout: 30_000 });
+  await expect.poll(() => leftoversIn(workspace)).toEqual([]);
   await server.stop();
   expect(readdirSync(workspace).filter((name) => !/^d[0-2]$/.test(name))).toEqual([]);
 }, 600_000);

@@ -20,7 +20,7 @@ async function tempNameIn(root: string): Promise<string> {
 }
 
 test.each([
-  ['a link that leads out', (dir: Planting, name: string) => dir.add({ [name]: { symlink: '../outside.txt' } })],
+  ['a link to the outside', (dir: Planting, name: string) => dir.add({ [name]: { symlink: '../outside.txt' } })],
   ['a dangling link', (dir: Planting, name: string) => dir.add({ [name]: { symlink: '../new.txt' } })],
   ['a hard link', (dir: Planting, name: string) => linkSync(dir.path('outside.txt'), dir.path(name))],
   ['a directory', (dir: Planting, name: string) => dir.add({ [`${name}/`]: '' })],

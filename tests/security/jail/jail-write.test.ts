@@ -1,5 +1,5 @@
 /**
- * C109 for changes: another process swaps a name inside with a symlink to the outside, as fast as it can, while
+ * coder.C109 for changes: another process swaps a name inside with a symlink to the outside, as fast as it can, while
  * files are made, edited, moved and removed through that name. Nothing outside may ever be touched.
  *
  * Only the descriptor jail makes this promise; SECURITY.md says what the portable one leaves open.
@@ -100,7 +100,7 @@ describe.each(jailModes())('%s jail', (_, way) => {
     });
 
   test.each(Object.keys(operations) as (keyof typeof operations)[])(
-    '%s is refused where the way leads out',
+    '%s is refused where the path leaves the root',
     async (name) => {
       await using dir = await traps();
       const context = openContext(dir.path('ws'), way);

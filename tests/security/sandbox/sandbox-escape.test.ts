@@ -145,7 +145,7 @@ describe.skipIf(whyNot !== undefined)(`a program that wants out${whyNot === unde
     await cache[Symbol.asyncDispose]();
   });
 
-  test('sandbox.P5 every attack is refused: all with the reason that is meant, or at least what leads out of the guest', async () => {
+  test('sandbox.P5 every attack is refused: all with the reason that is meant, or at least those that would leave the guest', async () => {
     const server: Server = createServer();
     await new Promise<void>((resolve) => server.listen(`\0workcell-host-secret-${process.pid}`, resolve));
     try {

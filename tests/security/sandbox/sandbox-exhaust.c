@@ -1,7 +1,7 @@
 /*
- * Takes what the kernel counts for a user until it is refused: instances of inotify, watches, timers, queues of messages; as root
- * and as other users if it can become them. Says how much of each it had, and keeps it: `exhaust hold`. Or takes no more than it is
- * told of each, and ends: `exhaust 48 40000 30`.
+ * Takes what the kernel counts for a user until it is refused: inotify instances, timers, message queues; as root and as
+ * other users if it can become them. Prints how much of each it had, and holds it: `exhaust hold`. Or takes at most the
+ * given number of each, in that order, and ends: `exhaust 48 40000 30`.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -34,11 +34,11 @@ static long count_timers(void) {
   return count;
 }
 
-static long count_queues(int who) {
+static long count_queues(int child) {
   struct mq_attr size = {.mq_maxmsg = 10, .mq_msgsize = 1024};
   long count = 0;
   for (char name[64]; count < most[2]; count++) {
-    snprintf(name, sizeof name, "/exhaust-%d-%d-%ld", (int)getpid(), who, count);
+    snprintf(name, sizeof name, "/exhaust-%d-%d-%ld", (int)getpid(), child, count);
     if (mq_open(name, O_CREAT | O_EXCL | O_RDWR, 0600, &size) == (mqd_t)-1) break;
     mq_unlink(name);
   }

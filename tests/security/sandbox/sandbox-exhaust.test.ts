@@ -6,8 +6,8 @@ import { execFileSync } from 'node:child_process';
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { whyNoGuestRoot } from '#testing';
-import { asUser, NOBODY, outcomesOf, UserSandboxes } from './sandbox-user.ts';
+import { NOBODY_UID, whyNoGuestRoot } from '#testing';
+import { asUser, outcomesOf, UserSandboxes } from './sandbox-user.ts';
 
 /** Less than half of what a user has as systems come: others use some of it too. */
 const NEEDED = ['48', '20000', '30'];
@@ -24,14 +24,14 @@ describe.skipIf(whyNot !== undefined)(`what a user has${whyNot === undefined ? '
   afterAll(() => sandboxes?.[Symbol.asyncDispose]());
 
   test.each([
-    ['root', '0'],
-    ['an ordinary user', NOBODY],
-  ])('%s keeps it, whatever guests take', async (_, id) => {
+    ['root', 0],
+    ['an ordinary user', NOBODY_UID],
+  ])('%s keeps it, whatever guests take', async (_, uid) => {
     const scripts = Array.from({ length: GUESTS }, () => 'sandbox-exhaust hold');
-    const daemon = sandboxes.start({ backend: 'namespaces', user: id, scripts, waitMs: 3000 });
+    const daemon = sandboxes.start({ backend: 'namespaces', uid, scripts, waitMs: 3000 });
     try {
       expect(await outcomesOf(daemon)).toEqual(Array.from({ length: GUESTS }, () => ({ kind: 'running' })));
-      const had = execFileSync('setpriv', [...asUser(id), sandboxes.program, ...NEEDED], { encoding: 'utf8' });
+      const had = execFileSync('setpriv', [...asUser(uid), sandboxes.program, ...NEEDED], { encoding: 'utf8' });
       expect(had).toBe(`inotify ${NEEDED[0]} timers ${NEEDED[1]} queues ${NEEDED[2]}\n`);
     } finally {
       daemon.kill('SIGKILL');

@@ -1,6 +1,6 @@
 /*
  * Takes memory in the way its first argument names, as many MiB as the second says, and keeps it: `hog anon 1200`. It says
- * `held N` for each 64 MiB, and is called so. What the system refuses is told, and what was had is kept for three seconds: who is still there
+ * `held N` for each 64 MiB, and is called so. What the system refuses is reported, and what was had is kept for three seconds: a hog that is still there
  * then ends with 0.
  */
 #define _GNU_SOURCE
@@ -28,7 +28,7 @@ static void refused(const char *what) {
   fflush(stdout);
 }
 
-static void told(long mib) {
+static void print_held(long mib) {
   if (mib % STEP) return;
   char name[16];
   printf("held %ld\n", mib);
@@ -45,21 +45,21 @@ static void *pages(long mib, int flags) {
 static void take_anon(long mib) {
   char *at = pages(mib, MAP_PRIVATE);
   if (!at) return refused("mmap");
-  for (long i = 0; i < mib; i++) memset(at + i * MIB, 1, MIB), told(i + 1);
+  for (long i = 0; i < mib; i++) memset(at + i * MIB, 1, MIB), print_held(i + 1);
 }
 
-/* Shared pages stay when nobody has them in its tables. */
+/* Shared pages stay when no process has them in its tables. */
 static void take_shared(long mib) {
   char *at = pages(mib, MAP_SHARED);
   if (!at) return refused("mmap");
   for (long i = 0; i < mib; i++) {
     memset(at + i * MIB, 1, MIB);
     madvise(at + i * MIB, MIB, MADV_DONTNEED);
-    told(i + 1);
+    print_held(i + 1);
   }
 }
 
-/* Each file is sent to a socket that nobody reads, and closed: no table of descriptors has it. */
+/* Each file is sent to a socket that is never read, and closed: no table of descriptors has it. */
 static void take_memfd(long mib, int is_hidden) {
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair)) return refused("socketpair");
@@ -78,7 +78,7 @@ static void take_memfd(long mib, int is_hidden) {
       if (sendmsg(pair[0], &message, 0) != 1) return refused("sendmsg");
       close(fd);
     }
-    told(i + STEP);
+    print_held(i + STEP);
   }
 }
 
@@ -89,7 +89,7 @@ static void take_shm(long mib) {
     if (at == (void *)-1) return refused("shmget");
     memset(at, 1, (size_t)STEP * MIB);
     shmdt(at);
-    told(i + STEP);
+    print_held(i + STEP);
   }
 }
 
@@ -138,7 +138,7 @@ static void take_queues(long mib, int is_pipe) {
     if (read(report[0], &got, sizeof got) != sizeof got || got == 0) return refused("more");
     close(report[0]);
     bytes += got;
-    for (; before + STEP <= bytes / MIB; before += STEP) told(before + STEP);
+    for (; before + STEP <= bytes / MIB; before += STEP) print_held(before + STEP);
   }
 }
 
@@ -163,7 +163,7 @@ static void take_by_many(long mib) {
     close(report[1]);
     if (read(report[0], &byte, 1) != 1) return refused("more");
     close(report[0]);
-    told(i + EACH);
+    print_held(i + EACH);
   }
 }
 
@@ -175,7 +175,7 @@ static void take_tables(long mib) {
     if (at == MAP_FAILED) return refused("mmap");
     madvise(at, each * count, MADV_NOHUGEPAGE);
     for (size_t k = 0; k < count; k++) *(volatile char *)(at + k * each);
-    told(i + STEP);
+    print_held(i + STEP);
   }
 }
 

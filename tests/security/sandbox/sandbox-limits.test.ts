@@ -12,13 +12,12 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { guestRoot, machineCache, rounds, tempDir, TEST_BACKEND, type TempDir } from '#testing';
+import { guestRoot, machineCache, NOBODY_UID, rounds, tempDir, TEST_BACKEND, type TempDir } from '#testing';
 import { whyNoBackend } from '../../sandbox-backend.ts';
 
 const DAEMON = fileURLToPath(new URL('sandbox-daemon.mjs', import.meta.url));
 const KILLS = rounds(1, 3, 50);
 const PATIENCE_MS = 60_000;
-const NOBODY = '65534';
 
 const whyNot = await whyNoBackend();
 const sharesKernel = TEST_BACKEND === 'namespaces';
@@ -72,14 +71,14 @@ describe.skipIf(whyNot !== undefined)(`a daemon of sandboxes${whyNot === undefin
       await using own = await guestRoot();
       await using home = await tempDir();
       for (const dir of [own, home]) chmodSync(dir.root, 0o755);
-      execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, own.root, home.root]);
+      execFileSync('chown', ['-R', `${NOBODY_UID}:${NOBODY_UID}`, own.root, home.root]);
       const script =
         'id -u; echo mine > /home/f; cat /home/f; hostname | cut -c1-7; grep CapEff /proc/self/status; ulimit -u; dd if=/dev/zero of=/dev/null bs=400M count=1 2>/dev/null || echo no memory; dd if=/dev/zero of=/home/g bs=1M count=100 2>/dev/null || echo no disk';
       const daemon = spawn(
         'setpriv',
         [
-          `--reuid=${NOBODY}`,
-          `--regid=${NOBODY}`,
+          `--reuid=${NOBODY_UID}`,
+          `--regid=${NOBODY_UID}`,
           '--clear-groups',
           process.execPath,
           DAEMON,

@@ -1,14 +1,14 @@
 /**
  * The same memory hogs in sandboxes of an ordinary user without a control group: a watchdog ends the sandbox.
  *
- * The daemon runs in a process of its own, as the user nobody. Each hog gets a sandbox; a hog that is not killed must be
+ * The daemon runs in a process of its own, as an ordinary user. Each hog gets a sandbox; a hog that is not killed must be
  * refused the memory.
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { TEST_BACKEND } from '#testing';
+import { NOBODY_UID, TEST_BACKEND } from '#testing';
 import { whyNoBackend } from '../../sandbox-backend.ts';
-import { NOBODY, outcomesOf, UserSandboxes } from './sandbox-user.ts';
+import { outcomesOf, UserSandboxes } from './sandbox-user.ts';
 
 /** Of the daemon's sandboxes. */
 const MEMORY_MB = 128;
@@ -32,7 +32,7 @@ describe.skipIf(whyNot !== undefined)(`memory without groups${whyNot === undefin
   afterAll(() => sandboxes?.[Symbol.asyncDispose]());
 
   const run = async (...scripts: string[]) => {
-    const daemon = sandboxes.start({ backend: TEST_BACKEND, user: NOBODY, scripts, waitMs: 60_000 });
+    const daemon = sandboxes.start({ backend: TEST_BACKEND, uid: NOBODY_UID, scripts, waitMs: 60_000 });
     try {
       return await outcomesOf(daemon);
     } finally {
@@ -50,7 +50,7 @@ describe.skipIf(whyNot !== undefined)(`memory without groups${whyNot === undefin
     });
     expect(kept).toEqual(ways.map((way) => [way, 'not had']));
     expect(outcomes.filter(({ kind }) => kind === 'lost').map(({ stderrTail }) => stderrTail)).toContainEqual(
-      expect.stringMatching(/its programs held \d+ MiB, more than its memory_mb/),
+      expect.stringMatching(/its programs used \d+ MiB, more than its memory_mb/),
     );
   });
 

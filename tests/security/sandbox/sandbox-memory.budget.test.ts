@@ -8,15 +8,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { whyNoGuestRoot } from '#testing';
-import { NOBODY, outcomesOf, UserSandboxes } from './sandbox-user.ts';
+import { NOBODY_UID, whyNoGuestRoot } from '#testing';
+import { outcomesOf, UserSandboxes } from './sandbox-user.ts';
 
 /** Of the daemon's sandboxes. */
 const MEMORY_MB = 128;
 const WANTED_MB = 1280;
 
 const BUDGET_MS = 1000;
-const LOOK_EVERY_MS = 2;
+const POLL_EVERY_MS = 2;
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 const whyNot = process.geteuid?.() === 0 ? whyNoGuestRoot() : 'only root can become another user';
@@ -30,7 +30,7 @@ describe.skipIf(whyNot !== undefined)(`memory without groups${whyNot === undefin
   test.each(['many', 'tables'])('taken by %s', { retry: 2 }, async (way) => {
     const mark = String(randomInt(10 ** 11, 10 ** 12));
     const script = `exec sandbox-hog ${way} ${WANTED_MB} ${mark}`;
-    const daemon = sandboxes.start({ backend: 'namespaces', user: NOBODY, scripts: [script], waitMs: 60_000 });
+    const daemon = sandboxes.start({ backend: 'namespaces', uid: NOBODY_UID, scripts: [script], waitMs: 60_000 });
     try {
       const outcomes = outcomesOf(daemon);
       const ms = await msOverLimit(mark, outcomes);
@@ -55,9 +55,9 @@ async function msOverLimit(mark: string, ended: Promise<unknown>): Promise<numbe
   let crossedAt = NaN;
   while (!isOver && Number.isNaN(crossedAt)) {
     if (pidsOf(mark).some((pid) => heldMb(pid) >= MEMORY_MB)) crossedAt = performance.now();
-    else await sleep(LOOK_EVERY_MS);
+    else await sleep(POLL_EVERY_MS);
   }
-  while (pidsOf(mark).length > 0) await sleep(LOOK_EVERY_MS);
+  while (pidsOf(mark).length > 0) await sleep(POLL_EVERY_MS);
   return performance.now() - crossedAt;
 }
 

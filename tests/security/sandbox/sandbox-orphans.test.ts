@@ -24,6 +24,8 @@ vi.setConfig({ hookTimeout: IMAGE_PATIENCE_MS });
 const whyNot = await whyNoSandbox(['python']);
 
 const TREES = SLOWNESS > 1 ? rounds(2, 12, 100) : rounds(8, 40, 400);
+/** Time limit of the whole hunt; each of its calls has `CASE_PATIENCE_MS`. */
+const HUNT_TIMEOUT_MS = 20 * CASE_PATIENCE_MS;
 const SEED = Number(process.env.WORKCELL_SEED ?? randomInt(2 ** 31));
 
 /** Prints the command lines of the processes whose arguments or environment have the word on standard input. */
@@ -57,7 +59,7 @@ describe.skipIf(whyNot !== undefined)(
 
     test(
       `sandbox.P17 live.D8 nothing of ${TREES} trees is left, with seed ${SEED}`,
-      { timeout: 20 * CASE_PATIENCE_MS },
+      { timeout: HUNT_TIMEOUT_MS },
       async () => {
         const random = new Random(SEED);
         const spared = treeDigits();

@@ -13,9 +13,6 @@ import { copyPrograms, guestRoot, tempDir, type TempDir } from '#testing';
 
 const DAEMON = fileURLToPath(new URL('sandbox-daemon.mjs', import.meta.url));
 
-/** An ordinary user without a control group. */
-export const NOBODY = '65534';
-
 /** The outcome of a command. */
 export interface Outcome {
   kind: string;
@@ -26,7 +23,7 @@ export interface Outcome {
 
 export interface Asked {
   backend: string;
-  user: string;
+  uid: number;
   /** One per sandbox. */
   scripts: readonly string[];
   /** Time limit of each before the next begins. */
@@ -56,10 +53,10 @@ export class UserSandboxes implements AsyncDisposable {
     return new UserSandboxes(dirs, program);
   }
 
-  start({ backend, user, scripts, waitMs }: Asked): ChildProcess {
-    execFileSync('chown', ['-R', `${user}:${user}`, this.#root.root, this.#home.root]);
+  start({ backend, uid, scripts, waitMs }: Asked): ChildProcess {
+    execFileSync('chown', ['-R', `${uid}:${uid}`, this.#root.root, this.#home.root]);
     const args = [DAEMON, backend, this.#home.root, this.#root.root, String(scripts.length), ...scripts];
-    return spawn('setpriv', [...asUser(user), process.execPath, ...args], {
+    return spawn('setpriv', [...asUser(uid), process.execPath, ...args], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       env: { ...process.env, WAIT_MS: String(waitMs) },
     });
@@ -71,8 +68,8 @@ export class UserSandboxes implements AsyncDisposable {
 }
 
 /** Options of setpriv. */
-export function asUser(id: string): string[] {
-  return [`--reuid=${id}`, `--regid=${id}`, '--clear-groups'];
+export function asUser(uid: number): string[] {
+  return [`--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'];
 }
 
 /** The daemon's report after all requests. */

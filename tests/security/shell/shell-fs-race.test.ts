@@ -165,9 +165,9 @@ async function outcome(name: keyof typeof operations, payload: object, files: Ho
   try {
     const reply = await operation.handle(operation.request.parse(payload), context, scope);
     while (openReads.count > 0) await new Promise(setImmediate);
-    const told = JSON.stringify(reply) + Buffer.concat(sent).toString();
-    if (LEAK.test(told)) return 'leaked';
-    return told.includes('"success":false') ? 'refused' : 'done';
+    const reported = JSON.stringify(reply) + Buffer.concat(sent).toString();
+    if (LEAK.test(reported)) return 'leaked';
+    return reported.includes('"success":false') ? 'refused' : 'done';
   } catch (error) {
     if (error instanceof HostError || error instanceof FileFault) return 'refused';
     throw error;

@@ -85,7 +85,7 @@ test('a read error is sent as text before the stream breaks off', async () => {
     }
   };
   await expect(reading()).rejects.toThrow('the writer of this channel broke off');
-  expect([count, texts]).toEqual([2 ** 20, ['{"error":"/f failed in the file system"}']]);
+  expect([count, texts]).toEqual([2 ** 20, ['{"error":"/f failed in a system call"}']]);
   await expect.poll(() => [file.isClosed, reads.count]).toEqual([true, 0]);
 });
 

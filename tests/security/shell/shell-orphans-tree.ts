@@ -6,6 +6,8 @@
 import { randomInt } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 
+import { NOBODY_UID } from '#testing/basics';
+
 /** How many ties to its job a process cuts. On the session rung, processes that cut all of them are not found again. */
 export type Wildness = 'any' | 'keeps-its-groups' | 'keeps-its-environment';
 
@@ -74,7 +76,7 @@ function branches(random: Random, digits: string, { wildness, depth }: { wildnes
     () => `setsid ${shell(`while :; do (sleep 0.02${digits} &); sleep 0.01; done`)} &`,
     ...(wildness === 'keeps-its-environment' ? [] : [() => `env -i PATH="$PATH" setsid ${shell(inner())} &`]),
     ...(wildness === 'any' && process.getuid!() === 0
-      ? [() => `setpriv --reuid=65534 --regid=65534 --clear-groups setsid ${shell(inner())} &`]
+      ? [() => `setpriv --reuid=${NOBODY_UID} --regid=${NOBODY_UID} --clear-groups setsid ${shell(inner())} &`]
       : []),
   ];
   return Array.from({ length: 1 + random.below(3) }, () => random.pick(kinds)()).join('\n');

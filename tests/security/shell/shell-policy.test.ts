@@ -120,7 +120,7 @@ describe('the allowlist judges the words that run', () => {
     );
   });
 
-  test('shell.P2 a program that comes and goes on PATH between the judgement and the start', async () => {
+  test('shell.P2 a program that appears on PATH and vanishes between the judgement and the start', async () => {
     await using own = await tempDir({
       'bin/': '',
       evil: { content: '#!/bin/sh\necho evil\n', mode: 0o755 },

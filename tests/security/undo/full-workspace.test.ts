@@ -52,19 +52,19 @@ async function outcomes(root: string, content: string): Promise<string[]> {
     filesystem: { paths: [root] },
     shell: { fs: { host_root: root } },
   };
-  const told: string[] = [];
+  const replies: string[] = [];
   for (const [worker, id, payload] of changes(root, content)) {
     const fn = worker.functions.find((each) => each.id === id) as Parameters<typeof run>[0];
-    told.push(await run(fn, payload, config[worker.name]!).then(JSON.stringify, String));
+    replies.push(await run(fn, payload, config[worker.name]!).then(JSON.stringify, String));
   }
-  return told;
+  return replies;
 }
 
 describe.skipIf(!canMount)('a change is refused and leaves what was there', () => {
   test('without room', async () => {
     const root = dir.path('ws');
     writeFileSync(`${root}/a.txt`, 'old\n');
-    for (const told of await outcomes(root, MORE)) expect(told).toContain('ENOSPC');
+    for (const replies of await outcomes(root, MORE)) expect(replies).toContain('ENOSPC');
     expect(readFileSync(`${root}/a.txt`, 'utf8')).toBe('old\n');
     expect(readdirSync(root, { recursive: true }).filter((name) => String(name).includes('.workcell-'))).toEqual([]);
   });
@@ -83,7 +83,7 @@ describe.skipIf(!canMount)('a change is refused and leaves what was there', () =
     const root = dir.path('ws');
     writeFileSync(`${root}/a.txt`, 'old\n');
     mount(['-o', 'remount,ro', root]);
-    for (const told of await outcomes(root, 'new')) expect(told).toContain('EROFS');
+    for (const replies of await outcomes(root, 'new')) expect(replies).toContain('EROFS');
     expect(readFileSync(`${root}/a.txt`, 'utf8')).toBe('old\n');
     expect(readdirSync(root)).toEqual(['a.txt']);
   });

@@ -57,7 +57,7 @@ function open(root: string, stateDir: string, journal = shippedCell.journal) {
     changes.onTarget(path, { throwIfAborted() {}, call: { callId: path } }, (target) =>
       changes.write(target, Buffer.from(text), { parents: true }),
     );
-  return { ...context, ...shared, write, undo, [Symbol.dispose]: shared.giveUp };
+  return { ...context, ...shared, write, undo, [Symbol.dispose]: shared.release };
 }
 
 const store = (stateDir: string) => join(stateDir, 'journal', readdirSync(join(stateDir, 'journal'))[0]!);

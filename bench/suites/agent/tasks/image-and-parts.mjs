@@ -1,4 +1,4 @@
-/** Look at a picture and at parts of files. */
+/** Reads an image and parts of files. */
 import { join } from 'node:path';
 
 import { process } from '../ways.mjs';
@@ -8,7 +8,7 @@ const [MAIN, STYLE] = ['src/main.js', 'src/style.css'];
 const WHOLE = ['src/counter.js', 'index.html', 'package.json'];
 
 export const imageAndParts = {
-  name: 'own 4: look at an image and at five files',
+  name: 'own 4: read an image and five files',
   repository: 'vite-app',
   async coding(call) {
     await call('read', { paths: [IMAGE, `${MAIN}:1-30`, `${STYLE}:1-30`, ...WHOLE] });

@@ -1,6 +1,6 @@
 /**
- * Many hosts in one process: each beats, announces the functions of sandboxes and answers calls as a node does, with the real
- * messages, and does its work by waiting. `hosts.mjs SERVER COUNT CREATE_MS EXEC_MS`.
+ * Many hosts in one process: each sends reports, announces the functions of sandboxes and answers calls as a node does,
+ * with the real messages, and does its work by waiting. `hosts.mjs SERVER COUNT CREATE_MS EXEC_MS`.
  */
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,7 +14,7 @@ import { serveParent } from '../../../processes.mjs';
 
 const [server, count, createMs, execMs] = process.argv.slice(2);
 /** As a node with the role `host` alone: it does not hear how many others there are. */
-const BEAT_MS = 1_000;
+const HEARTBEAT_MS = 1_000;
 const PLACES = 120;
 const PREFIX = 'wc1.default';
 
@@ -37,12 +37,12 @@ for (let at = 0; at < Number(count); at++) {
 const totals = { made: 0, refused: 0, execs: 0 };
 const images = [nameOf('python').slice(0, 12)];
 
-function beat({ name, id, catalogue, living, starting }) {
+function sendReport({ name, id, catalogue, living, starting }) {
   const sandboxes = {
     ...{ places: PLACES - living - starting, starting, living, max: PLACES, images },
     ...{ memory_free_mb: 100_000, isolation: 'namespaces', backend: 'namespaces' },
   };
-  const said = { v: 1, every_ms: BEAT_MS, conn: 1, joined_ms: 1, state: 'up', version: '0', roles: ['host'] };
+  const said = { v: 1, every_ms: HEARTBEAT_MS, conn: 1, joined_ms: 1, state: 'up', version: '0', roles: ['host'] };
   nats.publish(`${PREFIX}.all.beat.${name}.${id}`, toBytes({ ...said, aliases: [], labels: {}, catalogue, sandboxes }));
 }
 
@@ -96,7 +96,7 @@ listen('ask', ({ calls }, message) => {
 });
 
 for (const [at, host] of [...hosts.values()].entries()) {
-  setTimeout(() => setInterval(beat, BEAT_MS, host), (at / hosts.size) * BEAT_MS);
+  setTimeout(() => setInterval(sendReport, HEARTBEAT_MS, host), (at / hosts.size) * HEARTBEAT_MS);
 }
 await nats.flush();
 serveParent({}, () => totals);

@@ -1,4 +1,4 @@
-/** One job: its state, what it prints while it runs, and what can be sent to it. */
+/** One job: its state, its live output, and controls for input and signals. */
 import { useEffect, useState } from 'preact/hooks';
 
 import { clock, duration } from '../../format.ts';
@@ -9,11 +9,11 @@ import { jobs } from '../../live/machines.ts';
 import { Ask } from '../../parts/ask.tsx';
 import { FailureCard } from '../../parts/failure-card.tsx';
 import { Badge, Facts } from '../../parts/layout.tsx';
+import { EndJob } from '../../parts/stop-actions.tsx';
 import { call } from '../../session.ts';
 import { useSeconds } from '../../watching.ts';
 import { JobOutput } from './job-output.tsx';
 import { JobTerminal } from './job-terminal.tsx';
-import { EndJob } from '../../parts/stop-actions.tsx';
 
 const SIGNALS = ['INT', 'HUP', 'QUIT', 'USR1', 'USR2'];
 

@@ -1,4 +1,6 @@
-/** Background jobs on the host and in sandboxes: the running ones first, a line to start one, and the one that is open. */
+/**
+ * Background jobs on the host and in sandboxes: the running ones first, a line to start one, and the one that is open.
+ */
 import { useState } from 'preact/hooks';
 
 import { duration, shortId } from '../../format.ts';
@@ -6,9 +8,9 @@ import { commandOf, outcomeOf, type JobRow } from '../../jobs/job-record.ts';
 import { useListKeys } from '../../keys.ts';
 import { jobs, jobsError, loadJobs, runningJobs } from '../../live/machines.ts';
 import { nodeOfJob, nodes } from '../../live/nodes.ts';
+import { NodeFilter } from '../../nodes/node-filter.tsx';
 import { FailureCard } from '../../parts/failure-card.tsx';
 import { Badge, Command, Empty, Row } from '../../parts/layout.tsx';
-import { NodeFilter } from '../../nodes/node-filter.tsx';
 import { Split } from '../../parts/split.tsx';
 import { goTo, route } from '../../route.ts';
 import { call } from '../../session.ts';
@@ -16,9 +18,9 @@ import { keepShownOffset } from '../../terminal/shown-offsets.ts';
 import { useSeconds } from '../../watching.ts';
 import { JobCard } from './job-card.tsx';
 
-/** Until the page shows the terminal and knows its size. */
+/** Size until the page shows the terminal. */
 export const FIRST_SIZE = { cols: 80, rows: 24 };
-/** What a reload of the page shows of a terminal. */
+/** Output of a terminal that a reload of the page shows. */
 export const TERMINAL_RING_BYTES = 4 * 2 ** 20;
 
 export function JobsPage() {

@@ -3,14 +3,14 @@ import { duration, shortId } from '../../format.ts';
 import { useListKeys } from '../../keys.ts';
 import { ageMs, idleText, loadSandboxes, sandboxes, sandboxesError, type ShownSandbox } from '../../live/machines.ts';
 import { nodeOfSandbox, nodes } from '../../live/nodes.ts';
+import { NodeFilter } from '../../nodes/node-filter.tsx';
 import { FailureCard } from '../../parts/failure-card.tsx';
 import { Badge, Command, Empty, Row } from '../../parts/layout.tsx';
-import { NodeFilter } from '../../nodes/node-filter.tsx';
+import { CreateForm } from '../../parts/sandbox-create.tsx';
 import { Split } from '../../parts/split.tsx';
 import { goTo, route } from '../../route.ts';
 import { useSeconds } from '../../watching.ts';
 import { SandboxCard } from './sandbox-card.tsx';
-import { CreateForm } from '../../parts/sandbox-create.tsx';
 
 export function SandboxesPage() {
   const { node } = route.value;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { recordLine } from './audit-record.ts';
 
-test('a record of a call and one of what a person did are a line each', () => {
+test('a record of a call and one of an operator action are printed on one line each', () => {
   const call = {
     seq: 1,
     ts: 0,

@@ -16,8 +16,8 @@ export const auditTail: Command = {
   name: 'audit tail',
   summary: 'Print the newest records of the audit.',
   options: {
-    lines: valueOption('N', 'How many.', { short: 'n', default: '20' }),
-    follow: { type: 'boolean', short: 'f', description: 'Go on with new records until interrupted.' },
+    lines: valueOption('N', 'Number of records.', { short: 'n', default: '20' }),
+    follow: { type: 'boolean', short: 'f', description: 'Keep printing new records until Ctrl+C.' },
     json: { type: 'boolean', description: 'Print each record as a line of JSON.' },
     ...accessOptions,
   },

@@ -1,4 +1,4 @@
-/** workcell policy explain: whether a call is allowed, which key or rule decided, and what would change that. */
+/** workcell policy explain: whether a call is allowed, which key or rule decided, and how to change that. */
 import { resolve } from 'node:path';
 
 import { policyNamed, type Access } from '#access';
@@ -30,8 +30,9 @@ export const policyExplain: Command = {
   summary: 'Say whether a call is allowed, asked about or denied, and by which rule.',
   usage: 'FUNCTION [KEY=VALUE…]',
   details:
-    'Checks everything that decides: --tools and --read-only of a door, apps and presets, the policy, protect, and the fence,\n' +
-    'allowlist and rules of shell. Without --policy and --token it explains the policy of callers without a token.',
+    'Checks everything that decides: --tools and --read-only of workcell mcp, apps and presets, the policy, protect, and\n' +
+    'the fence, allowlist and rules of shell. Without --policy and --token it explains the policy of callers without a\n' +
+    'token.',
   options: {
     policy: valueOption('NAME', 'Explain this policy.'),
     token: valueOption('NAME', 'Explain the policy of this token.'),
@@ -39,7 +40,7 @@ export const policyExplain: Command = {
     workspace: valueOption('DIR', 'Directory that paths count from, default the current one.'),
     app: valueOption('FILE', 'App file, as for start.', { multiple: true }),
     tools: valueOption('LIST', 'Workers or functions, as for mcp.'),
-    'read-only': { type: 'boolean', description: 'As for mcp.' },
+    'read-only': { type: 'boolean', description: 'Explain a call through workcell mcp --read-only.' },
     ...presetOptions,
     json: { type: 'boolean', description: 'Print JSON.' },
     ...accessOptions,
@@ -78,7 +79,7 @@ function linesOf({ rule, reason, change }: Check): string[] {
   return [`  rule    ${rule}`, ...(reason === undefined ? [] : [`  reason  ${reason}`]), `  change  ${change}`];
 }
 
-/** The workers that `start` would run, and what chose them. */
+/** The workers that `start` would run, and the source of that choice. */
 async function readSource(options: CommandInput['options']): Promise<{ entries: WorkerEntry[]; source: string }> {
   const file = findConfigFile(text(options.config));
   const workspace = resolve(text(options.workspace) ?? process.cwd());

@@ -39,7 +39,7 @@ export const changeCommit: Command = {
       description: 'Commit only if the change is still the one that `workcell change diff` showed with this version.',
     },
     git: { type: 'boolean', description: 'Take new objects, moved references and the index of repositories too.' },
-    'dry-run': { type: 'boolean', description: 'Show what would be committed, without changing files.' },
+    'dry-run': { type: 'boolean', description: 'Show the files to commit, without changing them.' },
     message: { type: 'string', short: 'm', value: 'TEXT', description: 'Purpose of the commit, for the journal.' },
     json: { type: 'boolean', description: 'Print the reply as JSON.' },
     ...addressOptions,

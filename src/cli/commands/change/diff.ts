@@ -1,4 +1,4 @@
-/** workcell change diff: prints what a change did. */
+/** workcell change diff: prints the edits of a change. */
 import { z } from 'zod';
 
 import type { Bus } from '#contract';
@@ -52,7 +52,7 @@ interface Line {
 
 export const changeDiff: Command = {
   name: 'change diff',
-  summary: 'Show what a change did: every deletion first, then each file with its changed lines.',
+  summary: 'Show the edits of a change: every deletion first, then each file with its changed lines.',
   usage: 'CHANGE [PATH…]',
   options: {
     names: { type: 'boolean', description: 'Show one line per file, without the changed lines.' },
@@ -82,7 +82,7 @@ async function printPages(bus: Pick<Bus, 'call'>, asked: object): Promise<void> 
   }
 }
 
-/** What must not be overlooked, before any diff. */
+/** Warnings that come before any diff. */
 function headOf({ summary, deleted, left_out, git, conflicts, commands, hosts, version }: Diff): Line[] {
   const counts = Object.entries(summary).flatMap(([name, count]) =>
     count > 0 && name !== 'bytes' ? [`${count} ${name}`] : [],

@@ -17,9 +17,9 @@ export const clusterConfig: Command = {
     'and make none. If a seed file exists, nothing is written.',
   options: {
     nodes: valueOption('LIST', 'Names of all nodes, separated by commas.'),
-    doors: valueOption('LIST', 'Those that call others, default all of them.'),
+    doors: valueOption('LIST', 'Nodes that call others, default all of them.'),
     'cluster-name': valueOption('NAME', 'Name of the cluster.', { default: 'default' }),
-    out: valueOption('DIR', 'Where the seed files are written, default the current directory.'),
+    out: valueOption('DIR', 'Directory for the seed files, default the current one.'),
   },
   examples: ['workcell cluster config --nodes door-1,host-1,host-2 --doors door-1 --out seeds'],
   maxWords: 0,

@@ -50,13 +50,13 @@ function drainCommand(name: 'drain' | 'resume', words: Pick<Command, 'summary' |
 }
 
 export const nodesDrain = drainCommand('drain', {
-  summary: 'Let a node of the cluster take no new sandboxes.',
+  summary: 'Stop placing sandboxes on a node of the cluster.',
   details:
-    'Those that it has live on until they end by themselves; workcell nodes shows how many are left. A node that is stopped\n' +
-    'with SIGTERM drains by itself, for at most --drain-timeout of workcell start. Run it on the machine of the door, as its user:\n' +
+    'Its sandboxes run until they end by themselves; workcell nodes shows how many are left. A node that is stopped\n' +
+    'with SIGTERM drains by itself, for at most --drain-timeout of workcell start. Run it on a node with the role door, as its user:\n' +
     "it sends the operator's key.",
 });
 
 export const nodesResume = drainCommand('resume', {
-  summary: 'Let a drained node of the cluster take new sandboxes again.',
+  summary: 'Place sandboxes on a drained node of the cluster again.',
 });

@@ -36,8 +36,8 @@ export const nodes: Command = {
   name: 'nodes',
   summary: 'List the nodes of the cluster, as the engine knows them.',
   details:
-    'SANDBOXES are those that live there and how many may. CALLS_OUT are calls of the engine that the node works on, CALLS_IN those of the node that the engine works on. Call\n' +
-    'functions of a node with its name as namespace: workcell call ID -n NODE.',
+    'SANDBOXES: running ones and the limit. CALLS_OUT: calls of this engine that run on the node. CALLS_IN: calls of the\n' +
+    'node that run on this engine. Call functions of a node with its name as namespace: workcell call ID -n NODE.',
   options: { json: { type: 'boolean', description: 'Print the reply as JSON.' }, ...addressOptions },
   examples: ['workcell nodes', 'workcell nodes --json'],
   maxWords: 0,

@@ -1,4 +1,4 @@
-/** workcell jobs logs: prints the last output of a background job, and with --follow what comes until it ends. */
+/** workcell jobs logs: prints the last output of a background job, and with --follow new output until it ends. */
 import { z } from 'zod';
 
 import { ChannelRefSchema } from '#protocol';
@@ -19,7 +19,7 @@ const PAGE_BYTES = 1_048_576;
 
 export const jobsLogs: Command = {
   name: 'jobs logs',
-  summary: 'Print the last output of a background job; with --follow, also what comes until it ends.',
+  summary: 'Print the last output of a background job; with --follow, also new output until it ends.',
   usage: '<job-id>',
   options: { follow: { type: 'boolean', short: 'f', description: 'Wait for more until it ends.' }, ...addressOptions },
   minWords: 1,

@@ -1,4 +1,4 @@
-/** workcell ps: lists what runs, jobs and sandboxes alike: `ps` means processes to some and containers to others. */
+/** workcell ps: lists running jobs and sandboxes: `ps` means processes to some and containers to others. */
 import type { Command } from '../../command.ts';
 import { addressOptions, withEngine } from '../../engine-address.ts';
 import { EXIT } from '../../exit-codes.ts';
@@ -8,7 +8,7 @@ import { runningJobs, runningSandboxes } from './listed.ts';
 
 export const ps: Command = {
   name: 'ps',
-  summary: 'List what runs now: background jobs and sandboxes.',
+  summary: 'List running background jobs and sandboxes.',
   details: '`workcell jobs list` also has the jobs that ended, `workcell sandbox list` more about each sandbox.',
   options: { json: { type: 'boolean', description: 'Print JSON.' }, ...addressOptions },
   maxWords: 0,

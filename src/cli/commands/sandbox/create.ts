@@ -7,7 +7,7 @@ import { EXIT } from '../../exit-codes.ts';
 import { clearLine, showingEvents } from '../../live-line.ts';
 import { printReply } from '../../print.ts';
 import { WAIT_MS } from '../../command-output.ts';
-import { readNumber, tellingFailures } from '../../sandbox/sandbox-command.ts';
+import { readNumber, reportingFailures } from '../../sandbox/sandbox-command.ts';
 import { shapeOf, shapeOptions } from '../../sandbox/sandbox-options.ts';
 
 const Created = z.object({ sandbox_id: z.string(), isolation: z.string().optional() });
@@ -34,7 +34,7 @@ export const sandboxCreate: Command = {
       name: text(options.name),
       idle_timeout_secs: readNumber(text(options['idle-timeout']), '--idle-timeout'),
     };
-    return tellingFailures(options, async (bus) => {
+    return reportingFailures(options, async (bus) => {
       const startMs = performance.now();
       const calling = bus.call('sandbox::create', request, { timeoutMs: WAIT_MS, ...showingEvents() });
       const reply = await calling.finally(clearLine);

@@ -19,8 +19,8 @@ import { UsageError, type Command } from '../../command.ts';
 import { addressOptions } from '../../engine-address.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { printText } from '../../print.ts';
-import { fileBytes, type PlaceInSandbox } from '../../sandbox/file-bytes.ts';
-import { onEach } from '../../sandbox/each-sandbox.ts';
+import { forEachSandbox } from '../../sandbox/each-sandbox.ts';
+import { fileBytes, type SandboxPath } from '../../sandbox/file-bytes.ts';
 import { downloadTree } from '../../sandbox/trees.ts';
 
 const Stat = z.object({ is_dir: z.boolean() });
@@ -41,19 +41,19 @@ export const sandboxDownload: Command = {
     const sandboxes = words.slice(0, -2);
     const [path, local] = words.slice(-2) as [string, string];
     if (local === '-' && sandboxes.length > 1) throw new UsageError('standard output takes one sandbox, not several');
-    return onEach(options, sandboxes, async (bus, sandbox_id, { length }) => {
+    return forEachSandbox(options, sandboxes, async (bus, sandbox_id, { length }) => {
       const from = { sandbox_id, path };
-      return download(bus, from, length > 1 ? await placeOf(local, from) : local);
+      return download(bus, from, length > 1 ? await pathIn(local, from) : local);
     });
   },
 };
 
-async function placeOf(local: string, { sandbox_id, path }: PlaceInSandbox): Promise<string> {
+async function pathIn(local: string, { sandbox_id, path }: SandboxPath): Promise<string> {
   await mkdir(join(local, sandbox_id), { recursive: true });
   return join(local, sandbox_id, basename(path));
 }
 
-async function download(bus: Bus, from: PlaceInSandbox, local: string): Promise<number> {
+async function download(bus: Bus, from: SandboxPath, local: string): Promise<number> {
   if (local === '-') {
     await copy(fileBytes(bus, from), process.stdout);
     return EXIT.ok;
@@ -65,7 +65,7 @@ async function download(bus: Bus, from: PlaceInSandbox, local: string): Promise<
   return EXIT.ok;
 }
 
-async function downloadDirectory(bus: Bus, from: PlaceInSandbox, local: string): Promise<number> {
+async function downloadDirectory(bus: Bus, from: SandboxPath, local: string): Promise<number> {
   if (!isFreeForTree(local)) throw new UsageError(`${local} is not an empty directory; give a new one`);
   const { files, leftOut } = await downloadTree(bus, from, local).catch((error: unknown) => {
     if (error instanceof ArchiveError) throw new UsageError(`nothing was downloaded: ${error.message}`);

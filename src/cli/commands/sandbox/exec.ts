@@ -11,7 +11,7 @@ import { addressOptions, text } from '../../engine-address.ts';
 import { NOT_RUN } from '../../exit-codes.ts';
 import { commandOf, readDuration, readPairs, showExec } from '../../sandbox/sandbox-command.ts';
 import { envOption, timeoutOption } from '../../sandbox/sandbox-options.ts';
-import { onEach } from '../../sandbox/each-sandbox.ts';
+import { forEachSandbox } from '../../sandbox/each-sandbox.ts';
 import { callStreaming } from '../../streamed-call.ts';
 
 export const sandboxExec: Command = {
@@ -25,7 +25,7 @@ export const sandboxExec: Command = {
     ...timeoutOption,
     ...envOption,
     workdir: valueOption('DIR', 'Working directory.'),
-    stdin: { type: 'boolean', description: 'Pass standard input on, read to its end first.' },
+    stdin: { type: 'boolean', description: 'Read standard input to its end and send it to the command.' },
     ...addressOptions,
   },
   examples: ['workcell sandbox exec lab -- python3 -V', 'workcell sandbox exec 3f2a 91bc -- uname -a'],
@@ -46,7 +46,7 @@ export const sandboxExec: Command = {
       if (length > 1) process.stdout.write(`==> ${sandbox_id} <==\n`);
       return showExec(await callStreaming(bus, 'sandbox::exec', { sandbox_id, ...request }));
     };
-    return onEach(options, sandboxes, exec, { failed: NOT_RUN.workcell });
+    return forEachSandbox(options, sandboxes, exec, { failed: NOT_RUN.workcell });
   },
 };
 

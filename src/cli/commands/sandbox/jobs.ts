@@ -6,7 +6,7 @@ import { addressOptions, text } from '../../engine-address.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { jobRows, jobTable } from '../../job-table.ts';
 import { printReply, printText } from '../../print.ts';
-import { tellingFailures } from '../../sandbox/sandbox-command.ts';
+import { reportingFailures } from '../../sandbox/sandbox-command.ts';
 import { findSandboxes } from '../../sandbox/find-sandboxes.ts';
 
 const Reply = z.object({ jobs: z.array(jobRows.extend({ sandbox_id: z.string() })) });
@@ -29,7 +29,7 @@ export const sandboxJobs: Command = {
   maxWords: 1,
 
   run({ words, options }) {
-    return tellingFailures(options, async (bus) => {
+    return reportingFailures(options, async (bus) => {
       const victim = text(options.kill);
       if (victim !== undefined) {
         const { killed, status } = Killed.parse(await bus.call('sandbox::kill', { job_id: victim }));

@@ -6,7 +6,7 @@ import { addressOptions } from '../../engine-address.ts';
 import { EXIT } from '../../exit-codes.ts';
 import { printReply } from '../../print.ts';
 import { duration } from '../../render.ts';
-import { tellingFailures } from '../../sandbox/sandbox-command.ts';
+import { reportingFailures } from '../../sandbox/sandbox-command.ts';
 
 /** Two groups of a UUID. */
 const SHORT_ID = 13;
@@ -32,7 +32,7 @@ export const sandboxList: Command = {
   maxWords: 0,
 
   run({ options }) {
-    return tellingFailures(options, async (bus) => {
+    return reportingFailures(options, async (bus) => {
       const reply = await bus.call('sandbox::list', {});
       const { sandboxes } = Reply.parse(reply);
       const head = ['SANDBOX_ID', 'IMAGE', 'AGE', 'RUNNING', 'MEMORY_MB', 'ISOLATION', 'NAME'];

@@ -6,7 +6,7 @@ import { addressOptions, text } from '../../engine-address.ts';
 import { interruptible } from '../../interruptible.ts';
 import { clearLine, showingEvents } from '../../live-line.ts';
 import { WAIT_MS } from '../../command-output.ts';
-import { commandOf, readDuration, showExec, tellingFailures } from '../../sandbox/sandbox-command.ts';
+import { commandOf, readDuration, reportingFailures, showExec } from '../../sandbox/sandbox-command.ts';
 import { shapeOf, shapeOptions, timeoutOption } from '../../sandbox/sandbox-options.ts';
 import { callStreaming } from '../../streamed-call.ts';
 
@@ -27,7 +27,7 @@ export const sandboxRun: Command = {
     const argv = commandOf(input, 1, 'sandbox run');
     const timeout_ms = readDuration(text(options.timeout), '--timeout');
     return interruptible((signal) =>
-      tellingFailures(
+      reportingFailures(
         options,
         async (bus) => {
           const wanted = { image, ...shapeOf(options) };

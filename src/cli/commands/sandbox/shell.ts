@@ -9,7 +9,7 @@ import { attachJob } from '../../attach-job.ts';
 import { UsageError, valueOption, type Command } from '../../command.ts';
 import { addressOptions, text } from '../../engine-address.ts';
 import { EXIT } from '../../exit-codes.ts';
-import { readPairs, tellingFailures } from '../../sandbox/sandbox-command.ts';
+import { readPairs, reportingFailures } from '../../sandbox/sandbox-command.ts';
 import { envOption } from '../../sandbox/sandbox-options.ts';
 import { findSandboxes } from '../../sandbox/find-sandboxes.ts';
 
@@ -40,7 +40,7 @@ export const sandboxShell: Command = {
   run({ words: [word], rest, options }) {
     const { stdin, stdout } = process;
     if (!stdin.isTTY) throw new UsageError('sandbox shell needs a terminal; sandbox exec --stdin runs a script in one');
-    return tellingFailures(options, async (bus) => {
+    return reportingFailures(options, async (bus) => {
       const [sandbox_id] = await findSandboxes(bus, [word!]);
       const request = {
         ...{

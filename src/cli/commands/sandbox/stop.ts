@@ -2,7 +2,7 @@
 import type { Command } from '../../command.ts';
 import { addressOptions } from '../../engine-address.ts';
 import { EXIT } from '../../exit-codes.ts';
-import { onEach } from '../../sandbox/each-sandbox.ts';
+import { forEachSandbox } from '../../sandbox/each-sandbox.ts';
 
 export const sandboxStop: Command = {
   name: 'sandbox stop',
@@ -14,7 +14,7 @@ export const sandboxStop: Command = {
   minWords: 1,
 
   run({ words, options }) {
-    return onEach(options, words, async (bus, sandbox_id) => {
+    return forEachSandbox(options, words, async (bus, sandbox_id) => {
       await bus.call('sandbox::stop', { sandbox_id, wait: true });
       process.stdout.write(`stopped ${sandbox_id}\n`);
       return EXIT.ok;

@@ -8,8 +8,8 @@ import { open, stat, type FileHandle } from 'node:fs/promises';
 import { UsageError, valueOption, type Command } from '../../command.ts';
 import { addressOptions, text } from '../../engine-address.ts';
 import { EXIT } from '../../exit-codes.ts';
+import { forEachSandbox } from '../../sandbox/each-sandbox.ts';
 import { sendFile } from '../../sandbox/file-bytes.ts';
-import { onEach } from '../../sandbox/each-sandbox.ts';
 import { uploadTree } from '../../sandbox/trees.ts';
 
 export const sandboxUpload: Command = {
@@ -36,7 +36,7 @@ export const sandboxUpload: Command = {
     const file = isDirectory || local === '-' ? undefined : await open(local).catch(refuseLocal(local));
     const write = { path, mode: text(options.mode), parents: options.parents === true };
     try {
-      return await onEach(options, sandboxes, async (bus, sandbox_id) => {
+      return await forEachSandbox(options, sandboxes, async (bus, sandbox_id) => {
         const bytes = isDirectory
           ? await uploadTree(bus, local, { sandbox_id, path })
           : await sendFile(bus, { sandbox_id, ...write }, file ? bytesOf(file) : process.stdin);

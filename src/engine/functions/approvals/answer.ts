@@ -10,7 +10,7 @@ export const approvalsAnswer = engine.defineFunction({
   effect: 'execute',
   permissions: ['engine.write'],
   request: z.object({
-    id: z.string().max(512).describe('Of engine::approvals::list.'),
+    id: z.string().max(512).describe('Call id from engine::approvals::list.'),
     answer: z
       .enum(['approve', 'always', 'deny'])
       .describe(

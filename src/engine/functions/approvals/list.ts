@@ -15,7 +15,7 @@ export const approvalsList = engine.defineFunction({
     approvals: z
       .array(
         z.object({
-          id: z.string().describe('Of the call, for engine::approvals::answer.'),
+          id: z.string().describe('Call id; pass it to engine::approvals::answer.'),
           function_id: z.string(),
           namespace: z.string(),
           caller: z.object({ id: z.string(), kind: z.string(), label: z.string() }),
@@ -24,7 +24,7 @@ export const approvalsList = engine.defineFunction({
           rule: z.string(),
           reason: z.string().nullable(),
           asked_at_ms: z.int().describe('Milliseconds since 1970.'),
-          until_ms: z.int().describe('Then it is denied.'),
+          until_ms: z.int().describe('Time of the automatic denial, in milliseconds since 1970.'),
         }),
       )
       .describe('Oldest first.'),

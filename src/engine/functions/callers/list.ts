@@ -2,14 +2,14 @@
 import { z } from 'zod';
 
 import { callerKey } from '#contract';
-import { Held } from '../../calls/waiting-calls.ts';
+import { WaitingCalls } from '../../calls/waiting-calls.ts';
 import { engine } from '../../worker.ts';
 
 const MAX_COUNTED = 10_000;
 
 export const callersList = engine.defineFunction({
   id: 'engine::callers::list',
-  summary: 'List the callers that the engine knows, with what each has running and whether it is paused.',
+  summary: 'List the callers that the engine knows, with the running calls of each and whether it is paused.',
   details: 'In memory: callers since the server started, the last 500. Console pages are left out.',
   effect: 'read',
   permissions: ['engine.read'],
@@ -22,7 +22,10 @@ export const callersList = engine.defineFunction({
           label: z.string().describe('The MCP client with its session, the token or the peer.'),
           kind: z.string().describe('operator, local, token, app or worker.'),
           client: z.object({ name: z.string(), version: z.string() }).nullable(),
-          here: z.boolean().nullable().describe('Whether its session is open; null where the door does not know.'),
+          here: z
+            .boolean()
+            .nullable()
+            .describe('Whether its session is open; null where its surface does not report it.'),
           first_seen_ms: z.int().describe('Milliseconds since 1970.'),
           last_seen_ms: z.int(),
           calls: z.int().describe('Calls that it made, without those made for them.'),
@@ -38,8 +41,9 @@ export const callersList = engine.defineFunction({
 
   handle(_, { calls }) {
     const open = calls.running(MAX_COUNTED).filter(({ via }) => via === undefined);
-    const count = (key: string, isHeld: boolean) =>
-      open.filter((call) => callerKey(call.principal) === key && call.executor instanceof Held === isHeld).length;
+    const count = (key: string, isWaiting: boolean) =>
+      open.filter((call) => callerKey(call.principal) === key && call.executor instanceof WaitingCalls === isWaiting)
+        .length;
     const callers = calls.callers.list().map((known) => ({
       id: known.key,
       label: known.principal.label,

@@ -13,7 +13,7 @@ export const callersPause = engine.defineFunction({
   effect: 'write',
   permissions: ['engine.write'],
   request: z.object({
-    id: z.string().max(512).describe('Of engine::callers::list.'),
+    id: z.string().max(512).describe('Caller id from engine::callers::list.'),
     on: z.boolean().default(true).describe('false to resume.'),
   }),
   response: z.object({ paused: z.boolean() }),

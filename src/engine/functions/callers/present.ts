@@ -1,11 +1,11 @@
-/** engine::callers::present: a door reports that the caller of this call came or went. */
+/** engine::callers::present: a surface reports that the caller of this call connected or disconnected. */
 import { z } from 'zod';
 
 import { engine } from '../../worker.ts';
 
 export const callersPresent = engine.defineFunction({
   id: 'engine::callers::present',
-  summary: 'Report that the session of this caller opened or closed; for doors such as MCP.',
+  summary: 'Report that the session of this caller opened or closed; for surfaces such as MCP.',
   effect: 'write',
   permissions: ['engine.write'],
   request: z.object({ here: z.boolean() }),

@@ -10,7 +10,7 @@ export const callersStop = engine.defineFunction({
   details: 'Its background jobs and sandboxes have ends of their own: their lists name the caller of each.',
   effect: 'execute',
   permissions: ['engine.write'],
-  request: z.object({ id: z.string().max(512).describe('Of engine::callers::list.') }),
+  request: z.object({ id: z.string().max(512).describe('Caller id from engine::callers::list.') }),
   response: z.object({ cancelled: z.int().describe('Calls that were ended.') }),
   errors: ['deserialization_error', 'console_only', 'NOT_FOUND'],
   examples: [],

@@ -34,7 +34,7 @@ export const callsGet = engine.defineFunction({
     changes: z
       .array(ChangeSchema)
       .nullable()
-      .describe('What it changed in files; null when its worker reported none; at most 100.'),
+      .describe('Changed files with their diffs, at most 100; null when its worker reported no changes.'),
   }),
   errors: ['deserialization_error', 'console_only', 'NOT_FOUND'],
   examples: [],

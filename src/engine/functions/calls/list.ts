@@ -3,8 +3,8 @@ import { z } from 'zod';
 
 import { callerKey } from '#contract';
 import type { Call } from '../../calls/call.ts';
-import { Held } from '../../calls/waiting-calls.ts';
 import { MAX_RECENT_CALLS, type EndedCall } from '../../calls/recent-calls.ts';
+import { WaitingCalls } from '../../calls/waiting-calls.ts';
 import { engine } from '../../worker.ts';
 
 const MAX_RUNNING_SHOWN = 200;
@@ -14,7 +14,7 @@ const CallRow = z.object({
   function_id: z.string(),
   namespace: z.string().nullable().describe('Namespace of the function; null when the caller named an invalid one.'),
   caller: z.string().describe('Name of the caller: the MCP client, the token or the peer.'),
-  caller_id: z.string().describe('Of engine::callers::list.'),
+  caller_id: z.string().describe('Caller id from engine::callers::list.'),
   line: z
     .string()
     .nullable()
@@ -85,7 +85,7 @@ function endedRow(call: EndedCall, shown: Shown) {
 
 function runningRow(call: Call, shown: Shown) {
   const { namespace, executor, startTick } = call;
-  const waits = executor instanceof Held;
+  const waits = executor instanceof WaitingCalls;
   const duration_ms = performance.now() - startTick;
   const node = executor.node?.name ?? null;
   return { ...row(call, shown), namespace, worker: waits ? null : executor.label, node, duration_ms, waits };

@@ -32,7 +32,7 @@ export const functionsInfo = engine.defineFunction({
   request: z.object({
     function_id: z.string().optional().describe('The one function to describe.'),
     function_ids: z.array(z.string()).max(MAX_BATCH).optional().describe('Or up to 32 of them.'),
-    namespace: z.string().default('default').describe('Where to look the ids up.'),
+    namespace: z.string().default('default').describe('Namespace of the ids.'),
   }),
   response: z.union([detail, z.object({ functions: z.array(z.union([detail, missing])) })]),
   errors: ['NOT_FOUND', 'INVALID_ARGUMENTS', 'deserialization_error'],

@@ -22,7 +22,7 @@ export const nodesDrain = engine.defineFunction({
   handle({ resume }, { registry, sessions }, scope) {
     const command = `workcell nodes ${resume ? 'resume' : 'drain'}`;
     requireOperator(sessions, scope, { what: resume ? 'resuming a node' : 'draining a node', command });
-    if (!registry.elsewhere) throw fail('NOT_FOUND', { text: 'this engine is not a node of a cluster' });
-    return { node: registry.elsewhere.drain(!resume) };
+    if (!registry.otherNodes) throw fail('NOT_FOUND', { text: 'this engine is not a node of a cluster' });
+    return { node: registry.otherNodes.drain(!resume) };
   },
 });

@@ -32,5 +32,5 @@ export const nodesList = engine.defineFunction({
   errors: ['deserialization_error'],
   examples: [{}],
 
-  handle: (_, { registry }) => ({ nodes: registry.elsewhere?.nodes() ?? [] }),
+  handle: (_, { registry }) => ({ nodes: registry.otherNodes?.nodes() ?? [] }),
 });

@@ -2,7 +2,7 @@
  * engine::workers::register: a peer reports its name and features.
  *
  * SDKs call it as a void after everything else, so nothing may depend on it. A namespace given here
- * moves what the peer registered before. A peer cannot claim the name or the isolation of a worker in this
+ * moves the earlier registrations of the peer. A peer cannot claim the name or the isolation of a worker in this
  * process.
  */
 import { z } from 'zod';
@@ -16,7 +16,7 @@ import { engine } from '../../worker.ts';
 
 const IN_PROCESS = 'in-process';
 const FEATURES = [FEATURE_CANCEL, FEATURE_CALLER, FEATURE_CHANGES, FEATURE_EVENTS, FEATURE_ON_BEHALF];
-/** Features confirmed in the answer: an engine without them may relay what any peer wrote into a call. */
+/** Features confirmed in the answer: an engine without them may relay fields of any peer in a call. */
 const CONFIRMED = [FEATURE_CALLER, FEATURE_EVENTS, FEATURE_ON_BEHALF];
 const text = z.string().nullish();
 
@@ -32,13 +32,16 @@ export const registerWorker = engine.defineFunction({
     version: text.describe('Version of the worker, or of its client library.'),
     os: text.describe('Operating system.'),
     pid: z.int().min(0).nullish().describe('Process id; a worker without one stays out of lists.'),
-    isolation: text.describe('What the worker runs in, if anything.'),
-    namespace: z.string().max(512).nullish().describe('Where its functions are registered. Default `default`.'),
+    isolation: text.describe('Container or sandbox that the worker runs in, if any.'),
+    namespace: z.string().max(512).nullish().describe('Namespace of its functions. Default `default`.'),
     features: z.array(z.string()).nullish().describe('Optional abilities, such as `cancel`.'),
   }),
   response: z.object({
     success: z.boolean(),
-    features: z.array(z.string()).optional().describe('Those that the engine has too, besides what it greeted with.'),
+    features: z
+      .array(z.string())
+      .optional()
+      .describe('Features that worker and engine share, beyond those of the greeting.'),
   }),
   errors: ['deserialization_error', 'INVALID_NAMESPACE'],
   examples: [{ name: 'my-worker', runtime: 'node', version: '1.0.0', os: 'linux', pid: 4242 }],

@@ -10,9 +10,9 @@ import { join } from 'node:path';
 
 import type { CgroupKind } from './cgroup-kinds.ts';
 import { Cgroup } from './cgroup.ts';
-import { Guardian, GUARDIAN_LOOKS } from './guardian.ts';
-import { leftGroups, ownedGroup } from './stale-cgroups.ts';
-import type { Command, Held, ContainmentMethod } from './containment.ts';
+import { Guardian, GUARDIAN_SCANS } from './guardian.ts';
+import { staleCgroups, ownedGroup } from './stale-cgroups.ts';
+import type { Command, ContainedProcess, ContainmentMethod } from './containment.ts';
 import { ensureStarted, spawnCommand } from '../spawn-command.ts';
 
 const PREFIX = 'workcell-jobs.';
@@ -25,7 +25,7 @@ const guardianScript = ({ halt, members }: CgroupKind) => `
     rmdir "$1"
   }
   echo ${halt.value} > "$1/${halt.file}"
-  for look in ${GUARDIAN_LOOKS}; do
+  for scan in ${GUARDIAN_SCANS}; do
     end "$1"
     [ -d "$1" ] || exit 0
     sleep 0.05
@@ -63,7 +63,7 @@ export class CgroupContainment implements ContainmentMethod {
     return containment;
   }
 
-  async start(command: Command): Promise<Held> {
+  async start(command: Command): Promise<ContainedProcess> {
     this.#guardian.ensure();
     this.#top ??= Cgroup.make(this.#topPath, this.#kind);
     const hold = Cgroup.make(join(this.#topPath, String(this.#count++)), this.#kind);
@@ -106,7 +106,7 @@ export class CgroupContainment implements ContainmentMethod {
 
 /** Ends jobs whose server was killed together with its guardian. Skips those of another user. */
 async function endLeftJobs(kind: CgroupKind, home: string): Promise<void> {
-  const ends = leftGroups(home, PREFIX).map(async (path) => {
+  const ends = staleCgroups(home, PREFIX).map(async (path) => {
     const group = new Cgroup(path, kind);
     await group.kill();
     group.release();

@@ -26,12 +26,12 @@ export interface Command {
 export interface ContainmentMethod {
   readonly name: Containment;
   /** Rejects with a `SpawnError`, and then contains nothing. */
-  start(command: Command): Promise<Held>;
+  start(command: Command): Promise<ContainedProcess>;
   /** Call it after the last hold was released. */
   close(): Promise<void>;
 }
 
-export interface Held {
+export interface ContainedProcess {
   process: ChildProcess;
   hold: Hold;
 }

@@ -1,49 +1,53 @@
 import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 
 import { tempDir } from '#testing/basics';
 import { Guardian } from './guardian.ts';
 import { listProcesses } from '../processes.ts';
 
-const SAY = 'echo "$1 $told" > "$2"';
+const SAY = 'echo "$1 $last_line" > "$2"';
 
-test('runs its script with what it was told last, when it is closed', async () => {
+test('runs its script with the last line set, when it is closed', async () => {
   await using dir = await tempDir();
   const guardian = new Guardian(SAY, ['hello', dir.path('said')]);
   guardian.ensure();
-  guardian.tell('one');
-  guardian.tell('two three');
+  guardian.setLine('one');
+  guardian.setLine('two three');
   await guardian.close();
   expect(readFileSync(dir.path('said'), 'utf8')).toBe('hello two three\n');
 });
 
-test('is not started for nothing', async () => {
+test('is not started without ensure()', async () => {
   await using dir = await tempDir();
   await new Guardian(SAY, ['hello', dir.path('said')]).close();
   expect(() => readFileSync(dir.path('said'))).toThrow('ENOENT');
 });
 
-test('is replaced when it was killed, and the new one knows what the old one was told', async () => {
+test('is replaced when it was killed, and the new one has the line of the old one', async () => {
   await using dir = await tempDir();
   const guardian = new Guardian(SAY, ['hello', dir.path('said')]);
   guardian.ensure();
-  guardian.tell('remember');
-  await sleep(1100);
+  guardian.setLine('remember');
   await expect.poll(() => guardiansFor(dir.root)).toHaveLength(1);
   const [first] = await guardiansFor(dir.root);
-  process.kill(first!, 'SIGKILL');
-  await expect.poll(() => guardiansFor(dir.root)).toEqual([expect.not.toSatisfy((pid) => pid === first)]);
+  // One that lives less than a second is not replaced.
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 2000);
+  try {
+    process.kill(first!, 'SIGKILL');
+    await expect.poll(() => guardiansFor(dir.root)).toEqual([expect.not.toSatisfy((pid) => pid === first)]);
+  } finally {
+    clock.mockRestore();
+  }
   await guardian.close();
   expect(readFileSync(dir.path('said'), 'utf8')).toBe('hello remember\n');
 });
 
-test('does not heed polite signals', async () => {
+test('ignores SIGTERM, SIGINT and SIGHUP', async () => {
   await using dir = await tempDir();
   const guardian = new Guardian(SAY, ['hello', dir.path('said')]);
   guardian.ensure();
-  guardian.tell('here');
+  guardian.setLine('here');
   const isReady = async () => (await guardiansFor(dir.root)).some((pid) => ignores(pid, 15));
   await expect.poll(isReady).toBe(true);
   for (const pid of await guardiansFor(dir.root))

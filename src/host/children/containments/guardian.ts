@@ -14,16 +14,16 @@ import { KILL_DEADLINE_MS } from './containment.ts';
 /** A guardian that ends sooner is faulty: it is not replaced before the next job. */
 const MIN_LIFE_MS = 1000;
 /** How often a script polls for survivors, as the words of a `for`. */
-export const GUARDIAN_LOOKS = Array.from({ length: 30 }, (_, look) => look).join(' ');
+export const GUARDIAN_SCANS = Array.from({ length: 30 }, (_, scan) => scan).join(' ');
 
 export class Guardian {
   readonly #script: string;
   readonly #words: readonly string[];
   #shell: ChildProcessByStdio<Socket, null, null> | undefined;
-  #told = '';
+  #lastLine = '';
   #isClosed = false;
 
-  /** `script` runs after the server has ended, with `words` as $1 and so on, and the last line from `tell` as $told. */
+  /** `script` runs after the server has ended: `words` are $1 and so on, the last line of `setLine` is $last_line. */
   constructor(script: string, words: readonly string[]) {
     this.#script = script;
     this.#words = words;
@@ -32,7 +32,7 @@ export class Guardian {
   /** Starts the guardian if it is not running; call it before every job. */
   ensure(): void {
     if (this.#shell !== undefined) return;
-    const program = `trap '' HUP INT TERM; told=; while read -r line; do told=$line; done; ${this.#script}`;
+    const program = `trap '' HUP INT TERM; last_line=; while read -r line; do last_line=$line; done; ${this.#script}`;
     const shell = spawn('/bin/sh', ['-c', program, 'workcell-guardian', ...this.#words], {
       cwd: '/',
       env: { PATH: '/usr/bin:/bin' },
@@ -49,12 +49,12 @@ export class Guardian {
     shell.stdin.unref();
     this.#shell = shell;
     this.#replaceAfterExit(performance.now());
-    this.tell(this.#told);
+    this.setLine(this.#lastLine);
   }
 
-  /** Replaces $told of the script; one line. */
-  tell(line: string): void {
-    this.#told = line;
+  /** Replaces $last_line of the script; one line. */
+  setLine(line: string): void {
+    this.#lastLine = line;
     this.#shell?.stdin.write(`${line}\n`);
   }
 

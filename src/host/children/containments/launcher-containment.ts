@@ -6,11 +6,11 @@
  * launcher asks the kernel to end it with the server, so no guardian is needed.
  */
 import { awaitGone } from '../await-gone.ts';
-import type { Command, Held } from './containment.ts';
+import type { Command, ContainedProcess } from './containment.ts';
 import { sendSignal } from '../send-signal.ts';
 import { ensureStarted, spawnCommand } from '../spawn-command.ts';
 
-export async function startLaunched(command: Command): Promise<Held> {
+export async function startLaunched(command: Command): Promise<ContainedProcess> {
   const process = spawnCommand(command);
   await ensureStarted(process, command);
   const leader = process.pid!;

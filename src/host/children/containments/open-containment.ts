@@ -21,7 +21,7 @@ export async function openContainment({ name, log }: { name?: Containment; log: 
     try {
       return await OPENERS[candidate]();
     } catch (error) {
-      log.debug(`jobs cannot be held by ${candidate} here`, { reason: String(error) });
+      log.debug(`containment ${candidate} is not available`, { reason: String(error) });
     }
   }
   return OPENERS.session();

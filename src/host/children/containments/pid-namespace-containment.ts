@@ -10,7 +10,7 @@ import { setTimeout as passed } from 'node:timers/promises';
 import { findProgram } from '../find-program.ts';
 import { NamespaceTools, PidNamespace } from './pid-namespace.ts';
 import { listProcesses } from '../processes.ts';
-import type { Command, Held, Hold, ContainmentMethod } from './containment.ts';
+import type { Command, ContainedProcess, Hold, ContainmentMethod } from './containment.ts';
 import { sendSignal } from '../send-signal.ts';
 import { ensureStarted, spawnCommand } from '../spawn-command.ts';
 
@@ -18,8 +18,8 @@ import { ensureStarted, spawnCommand } from '../spawn-command.ts';
 const LANES = 4;
 
 /** How often a signal polls for the program, and the pause between two polls. */
-const LOOKS = 100;
-const LOOK_MS = 20;
+const ATTEMPTS = 100;
+const PAUSE_MS = 20;
 
 export class PidNamespaceContainment implements ContainmentMethod {
   readonly name = 'pid-namespace';
@@ -43,7 +43,7 @@ export class PidNamespaceContainment implements ContainmentMethod {
     throw new Error('this user may not enter pid namespaces here');
   }
 
-  async start(command: Command): Promise<Held> {
+  async start(command: Command): Promise<ContainedProcess> {
     findProgram(command);
     const namespace = await this.#take();
     try {
@@ -84,13 +84,13 @@ function holdOf(namespace: PidNamespace, leader: number): Hold {
     release() {},
     // The leader is `nsenter`, which only waits for the program and would end without it.
     async sendSignal(name) {
-      for (let look = 0; look < LOOKS; look++) {
+      for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
         const group = (await listProcesses()).filter(({ pgid }) => pgid === leader);
         const program = group.filter(({ pid }) => pid !== leader);
         for (const { pid } of program) sendSignal(pid, name);
         // Right after the start it has not made the program yet.
         if (program.length > 0 || group.length === 0) return;
-        await passed(LOOK_MS);
+        await passed(PAUSE_MS);
       }
     },
   };

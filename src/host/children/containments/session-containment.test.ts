@@ -10,15 +10,15 @@ const PATH = process.env.PATH!;
 const LEAVE = 'setsid sh -c "setsid sleep $NAP </dev/null >/dev/null 2>&1 &"';
 
 describe.runIf(process.platform === 'linux')('a job marked by', () => {
-  test.runIf(groupMarks())('a group is held without its session, its environment and its parents', async () => {
+  test.runIf(groupMarks())('a group mark kills a process that changed session, environment and parent', async () => {
     expect(await left(groupMarks()!, `env -i PATH="$PATH" NAP=$NAP ${LEAVE}`)).toBe(0);
   });
 
-  test('a variable is held without its session and its parents', async () => {
+  test('a variable mark kills a process that changed session and parent', async () => {
     expect(await left(variableMarks(), LEAVE)).toBe(0);
   });
 
-  test('a variable is not held without its environment as well', async () => {
+  test('a variable mark misses a process that also cleared its environment', async () => {
     expect(await left(variableMarks(), `env -i PATH="$PATH" NAP=$NAP ${LEAVE}`)).toBe(1);
   });
 });

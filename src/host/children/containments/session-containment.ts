@@ -12,7 +12,7 @@ import { Guardian } from './guardian.ts';
 import { chooseJobMarks, type JobMarks } from '../job-marks.ts';
 import { isGroupAlive } from './launcher-containment.ts';
 import { listProcesses, membersOf, newestPid, type JobTraits } from '../processes.ts';
-import type { Command, Held, Hold, ContainmentMethod } from './containment.ts';
+import type { Command, ContainedProcess, Hold, ContainmentMethod } from './containment.ts';
 import { sendSignal } from '../send-signal.ts';
 import { sessionGuardianScript } from './session-guardian.ts';
 import { ensureStarted, spawnCommand } from '../spawn-command.ts';
@@ -38,7 +38,7 @@ export class SessionContainment implements ContainmentMethod {
     return new SessionContainment(marks);
   }
 
-  async start(command: Command): Promise<Held> {
+  async start(command: Command): Promise<ContainedProcess> {
     this.#guardian.ensure();
     const mark = this.#marks?.next(new Set([...this.#jobs].map((job) => job.mark)));
     const process = mark === undefined ? spawnCommand(command) : this.#marks!.put(mark, command, spawnCommand);
@@ -46,7 +46,7 @@ export class SessionContainment implements ContainmentMethod {
 
     const job = { leader: process.pid!, mark };
     this.#jobs.add(job);
-    this.#tellGuardian();
+    this.#updateGuardian();
     return { process, hold: this.#holdOf(job) };
   }
 
@@ -103,10 +103,10 @@ export class SessionContainment implements ContainmentMethod {
 
   #forget(job: JobTraits): void {
     this.#jobs.delete(job);
-    this.#tellGuardian();
+    this.#updateGuardian();
   }
 
-  #tellGuardian(): void {
-    this.#guardian.tell([...this.#jobs].map(({ leader }) => leader).join(' '));
+  #updateGuardian(): void {
+    this.#guardian.setLine([...this.#jobs].map(({ leader }) => leader).join(' '));
   }
 }

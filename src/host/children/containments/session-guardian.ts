@@ -1,16 +1,16 @@
 /**
- * The guardian's script where only sessions contain jobs: what `processes.ts` does, as a shell script.
+ * The guardian's script where only sessions contain jobs: `processes.ts` as a shell script.
  *
- * $told has the leaders of the sessions, $1 the file of /proc that shows the mark and $2 the mark's pattern. Without
- * /proc it reaches only the groups of the leaders.
+ * $last_line has the leaders of the sessions, $1 the file of /proc that shows the mark and $2 the mark's pattern.
+ * Without /proc it reaches only the groups of the leaders.
  */
-import { GUARDIAN_LOOKS } from './guardian.ts';
+import { GUARDIAN_SCANS } from './guardian.ts';
 
 export const sessionGuardianScript = `
-  file=$1 mark=$2 members=" $told " quiet=0
-  for leader in $told; do kill -9 "-$leader"; done
+  file=$1 mark=$2 members=" $last_line " quiet=0
+  for leader in $last_line; do kill -9 "-$leader"; done
   [ -d /proc/self ] || exit 0
-  for look in ${GUARDIAN_LOOKS}; do
+  for scan in ${GUARDIAN_SCANS}; do
     found=
     [ -z "$file" ] || for path in $(grep -lsE "$mark" /proc/[0-9]*/"$file"); do
       path=\${path#/proc/}

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 
 import { tempDir } from '#testing/basics';
 import { OWN_MARK, PID_SPACE } from '../../system/process-mark.ts';
-import { leftGroups } from './stale-cgroups.ts';
+import { staleCgroups } from './stale-cgroups.ts';
 
 const [OWN_PID = '', OWN_START = ''] = OWN_MARK.split('-');
 const dead = (name: string) => `jobs.999999999-5.${PID_SPACE}.${name}`;
 
-test('those whose server ended, wherever they are, and no other', async () => {
+test('returns the groups of ended servers at any depth, and no others', async () => {
   const inRoot = [
     dead('left'),
     `jobs.${OWN_MARK}.${PID_SPACE}.living`,
@@ -22,11 +22,11 @@ test('those whose server ended, wherever they are, and no other', async () => {
     'own/cgroup.procs': '',
     ...Object.fromEntries(inRoot.map((path) => [`${path}/`, ''])),
   });
-  const found = leftGroups(dir.path('own'), 'jobs.').map((path) => path.slice(dir.root.length + 1));
+  const found = staleCgroups(dir.path('own'), 'jobs.').map((path) => path.slice(dir.root.length + 1));
   expect(new Set(found)).toEqual(new Set([inRoot[0], inRoot[2], inRoot[6]]));
 });
 
-test('a server that was a job of a dead one does not find the group that it stands in', async () => {
+test('does not return the group that the server itself runs in', async () => {
   const own = `${dead('job')}/0`;
   await using dir = await tempDir({
     'cgroup.procs': '',
@@ -34,5 +34,5 @@ test('a server that was a job of a dead one does not find the group that it stan
     [`${own}/cgroup.procs`]: '',
     [`${own}/${dead('below')}/`]: '',
   });
-  expect(leftGroups(dir.path(own), 'jobs.')).toEqual([dir.path(`${own}/${dead('below')}`)]);
+  expect(staleCgroups(dir.path(own), 'jobs.')).toEqual([dir.path(`${own}/${dead('below')}`)]);
 });

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { isAlive, OWN_MARK, PID_SPACE } from '../../system/process-mark.ts';
 
 /** Most groups read in one sweep of a hierarchy. */
-const MAX_LOOKED = 20_000;
+const MAX_SCANNED = 20_000;
 
 /** The path of a group of this process. */
 export function ownedGroup(parent: string, prefix: string, id: string): string {
@@ -16,21 +16,21 @@ export function ownedGroup(parent: string, prefix: string, id: string): string {
 }
 
 /**
- * Groups of dead servers in the whole hierarchy that contains `place`. Leaves out groups above `place`: a server that
- * was a job of a dead server still runs in that server's group.
+ * Groups of dead servers in the whole hierarchy that contains `home`. Leaves out groups above `home`: a server that was
+ * a job of a dead server still runs in that server's group.
  */
-export function leftGroups(place: string, prefix: string): string[] {
-  let top = place;
+export function staleCgroups(home: string, prefix: string): string[] {
+  let top = home;
   while (existsSync(join(dirname(top), 'cgroup.procs'))) top = dirname(top);
   const found: string[] = [];
   const waiting = [top];
-  for (let looked = 0; looked < MAX_LOOKED; looked++) {
+  for (let scanned = 0; scanned < MAX_SCANNED; scanned++) {
     const path = waiting.pop();
     if (path === undefined) break;
     for (const name of groupNamesIn(path)) {
       const group = join(path, name);
-      const isAbove = place === group || place.startsWith(`${group}/`);
-      if (!isAbove && isLeft(name, prefix)) found.push(group);
+      const isAbove = home === group || home.startsWith(`${group}/`);
+      if (!isAbove && isStale(name, prefix)) found.push(group);
       else waiting.push(group);
     }
   }
@@ -38,7 +38,7 @@ export function leftGroups(place: string, prefix: string): string[] {
 }
 
 /** A group of another pid namespace, such as a container's, has a pid that is not one of this system. */
-function isLeft(name: string, prefix: string): boolean {
+function isStale(name: string, prefix: string): boolean {
   if (!name.startsWith(prefix)) return false;
   const [owner = '', space] = name.slice(prefix.length).split('.');
   return space === PID_SPACE && !isAlive(owner);

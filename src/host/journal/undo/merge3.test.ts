@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { rounds, tempDir } from '#testing';
+import { isFull, rounds, tempDir } from '#testing';
 import { merge3 } from './merge3.ts';
 
 test.each([
@@ -101,7 +101,7 @@ test('every merge and every conflict is that of git, where no line of the base i
   expect(expected.filter((merged) => merged === undefined).length).toBeGreaterThan(MERGES / 5);
 });
 
-test.runIf(rounds(0, 1, 1))(
+test.runIf(isFull)(
   'of texts of the same few lines again and again 1 merge in 200 may be another than that of git',
   async () => {
     const all = fc.sample(sides({ isDistinct: false }), { numRuns: MERGES, seed: 4 });

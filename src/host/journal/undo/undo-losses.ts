@@ -1,4 +1,4 @@
-/** What an undo cannot restore: before-images and removed directories that are missing or damaged in the store. */
+/** Losses of an undo: before-images and removed directories that are missing or damaged in the store. */
 import type { Journal } from '../journal.ts';
 import type { DirectoryState, FileState } from '../records.ts';
 import type { SetEntry } from '../set-entry.ts';
@@ -29,7 +29,7 @@ const MISSING = 'is no longer in the journal';
 const DAMAGED = 'was damaged in the journal';
 
 async function imageProblem(state: FileState, store: Journal['store']): Promise<string | undefined> {
-  const image = store.look('images', state.image!);
+  const image = store.lstat('images', state.image!);
   if (!image) return MISSING;
   const isIntact =
     image.size === state.size &&
@@ -39,6 +39,6 @@ async function imageProblem(state: FileState, store: Journal['store']): Promise<
 
 async function treeProblem({ tree, contents }: DirectoryState, store: Journal['store'], scope: Scope) {
   if (tree === undefined) return undefined;
-  if (!store.look('trees', tree)) return MISSING;
+  if (!store.lstat('trees', tree)) return MISSING;
   return contents === undefined || (await store.contentsOf(tree, scope)) === contents ? undefined : DAMAGED;
 }

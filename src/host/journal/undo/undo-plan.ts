@@ -1,7 +1,7 @@
 /**
  * Plans an undo: the write set entries that restore every path of the records, newest record first, and the conflicts.
  *
- * A path is restored only if it still has what its record left there. Undo reads and changes no path but those of the
+ * A path is restored only if it is still as its record left it. Undo reads and changes no path but those of the
  * records.
  */
 import { isUtf8 } from 'node:buffer';
@@ -51,7 +51,7 @@ export interface UndoPlan {
 export interface PlanUndoOptions {
   readonly onConflict: OnConflict;
   /** True if the caller asked to undo this path of the record, and it is not undone. */
-  readonly isMeant: (record: JournalRecord, path: string) => boolean;
+  readonly isSelected: (record: JournalRecord, path: string) => boolean;
   readonly signal: AbortSignal;
 }
 
@@ -67,9 +67,9 @@ export async function planUndo(
     for (const change of record.changes.toReversed()) {
       options.signal.throwIfAborted();
       const { skipped } = counted;
-      const isMeant = options.isMeant(record, change.path);
-      if (isMeant) await planner.take(change, counted);
-      if (isMeant && counted.skipped === skipped) counted.changes.push(change);
+      const isSelected = options.isSelected(record, change.path);
+      if (isSelected) await planner.take(change, counted);
+      if (isSelected && counted.skipped === skipped) counted.changes.push(change);
       else if (record.undonePaths?.has(change.path) !== true) counted.left++;
     }
     undone.push(counted);
@@ -108,7 +108,7 @@ class Planner {
 
   async take(change: JournalChange, counted: UndoneRecord): Promise<void> {
     const { path, kind, before, after } = change;
-    const found = this.#tree.look(path);
+    const found = this.#tree.find(path);
     if (kind === 'move') return this.#takeMove(change, found, counted);
     if (kind === 'mode') return this.#takeMode(change, found, counted);
 
@@ -135,14 +135,14 @@ class Planner {
 
   #takeMove({ path, from, before, after }: JournalChange, found: Found, counted: UndoneRecord): void {
     const isThere = found.state.kind === after.kind;
-    const isFree = this.#tree.look(from!).state.kind === 'absent';
+    const isFree = this.#tree.find(from!).state.kind === 'absent';
     if (!isThere && !isFree) return;
     if (!isThere || !isFree) {
       this.#conflict(
         isThere ? from! : path,
         {
           left: isThere ? 'absent' : after.kind,
-          found: isThere ? this.#tree.look(from!).state.kind : found.state.kind,
+          found: isThere ? this.#tree.find(from!).state.kind : found.state.kind,
         },
         counted,
       );

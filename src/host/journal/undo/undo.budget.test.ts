@@ -18,7 +18,7 @@ const TIMES = 50;
 test(`with ${RECORDS} records an undo is planned in 3 ms, and 100 diffs are made in 100 ms`, async () => {
   await using dir = await tempDir({ 'ws/a': 'one\n' });
   const shared = shareJournal(dir.path('ws'), { state_dir: dir.path('state'), journal: shippedCell.journal })!;
-  using opened = { journal: shared.journal, [Symbol.dispose]: shared.giveUp };
+  using opened = { journal: shared.journal, [Symbol.dispose]: shared.release };
   const { journal } = opened;
   const { log, isAvailable } = journal;
   expect(isAvailable).toBe(true);

@@ -1,4 +1,4 @@
-/** Undoes what calls changed: selects the records, and restores their paths in one write set. */
+/** Undoes the changes of calls: selects the records, and restores their paths in one write set. */
 import type { ChangeScope, JailChanges } from '../../changes/jail-changes.ts';
 import type { Jail } from '../../jail/jail.ts';
 import type { Journal } from '../journal.ts';
@@ -50,12 +50,12 @@ export interface UndoContext {
 
 export async function findUndo(request: UndoRequest, context: UndoContext, scope: ChangeScope): Promise<UndoPlan> {
   const { paths, onConflict } = request;
-  const isMeant = ({ undonePaths }: JournalRecord, path: string) =>
+  const isSelected = ({ undonePaths }: JournalRecord, path: string) =>
     undonePaths?.has(path) !== true &&
     (paths?.some((one) => one === '' || path === one || path.startsWith(`${one}/`)) ?? true);
-  const records = () => selected(request, { ...context, isMeant }, scope.call?.principal?.id);
+  const records = () => selected(request, { ...context, isSelected }, scope.call?.principal?.id);
   await context.journal.sums.settle(records());
-  return planUndo(records(), context, { onConflict, isMeant, signal: scope.signal });
+  return planUndo(records(), context, { onConflict, isSelected, signal: scope.signal });
 }
 
 /** Runs a plan that has no conflicts and no losses. */
@@ -77,15 +77,15 @@ export async function makeUndo(
 /** The selected records, newest first. Reads only as far into the journal as it has to. */
 function selected(
   { select, anyone }: UndoRequest,
-  { journal, isMeant }: Pick<UndoContext, 'journal'> & Pick<PlanUndoOptions, 'isMeant'>,
+  { journal, isSelected }: Pick<UndoContext, 'journal'> & Pick<PlanUndoOptions, 'isSelected'>,
   caller: string | undefined,
 ): JournalRecord[] {
   const { steps = 1, turnId, seq, toSeq, toLabel } = select;
-  const hasMeant = (record: JournalRecord) => record.changes.some(({ path }) => isMeant(record, path));
+  const hasSelected = (record: JournalRecord) => record.changes.some(({ path }) => isSelected(record, path));
   const isOwn = (record: JournalRecord) => anyone || record.caller === caller;
   if (seq !== undefined) {
     const record = one(journal, seq);
-    if (!hasMeant(record)) throw new NoRecord(`record ${seq} changed none of these paths`);
+    if (!hasSelected(record)) throw new NoRecord(`record ${seq} changed none of these paths`);
     if (isOwn(record)) return [record];
     throw new NoRecord(`record ${seq} belongs to another caller; send anyone: true to undo it`, { isForeign: true });
   }
@@ -94,28 +94,28 @@ function selected(
   const needed = (problem: string): JournalRecord[] => {
     if (found.length > 0) return found;
     const done = [...journal.newestFirst()].filter(isDone);
-    const isElsewhere = done.length > 0 && !done.some(hasMeant);
+    const isElsewhere = done.length > 0 && !done.some(hasSelected);
     throw new NoRecord(isElsewhere ? 'no record changed these paths' : problem);
   };
 
   const isUndo = undoSigns(journal.records());
   if (toSeq !== undefined || toLabel !== undefined) {
-    const place = toSeq ?? labelled(journal, toLabel!);
-    if (place < journal.evicted) {
-      throw new NoRecord(`records after ${place} were evicted by the limits of the journal`, { isEvicted: true });
+    const lastSeq = toSeq ?? labelled(journal, toLabel!);
+    if (lastSeq < journal.evicted) {
+      throw new NoRecord(`records after ${lastSeq} were evicted by the limits of the journal`, { isEvicted: true });
     }
     for (const record of journal.newestFirst()) {
-      if (record.seq <= place) break;
+      if (record.seq <= lastSeq) break;
       // An undo of only such records and they already cancel each other out.
-      const isBack = isUndo(record) && record.undoes!.length > 0 && record.undoes!.every((undone) => undone > place);
-      if (isDone(record) && hasMeant(record) && !isBack) found.push(record);
+      const isBack = isUndo(record) && record.undoes!.length > 0 && record.undoes!.every((undone) => undone > lastSeq);
+      if (isDone(record) && hasSelected(record) && !isBack) found.push(record);
     }
-    return needed(`nothing was changed after record ${place}`);
+    return needed(`nothing was changed after record ${lastSeq}`);
   }
   for (const record of journal.newestFirst()) {
     if (turnId === undefined && found.length === steps) break;
     const isTurn = turnId === undefined || record.turnId === turnId;
-    if (isTurn && isDone(record) && hasMeant(record) && !isUndo(record)) found.push(record);
+    if (isTurn && isDone(record) && hasSelected(record) && !isUndo(record)) found.push(record);
   }
   if (turnId !== undefined) return needed(`no record of turn ${JSON.stringify(turnId)} is left to undo`);
   return needed(`there is nothing ${anyone ? '' : 'of this caller '}to undo`);

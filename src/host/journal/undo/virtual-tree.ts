@@ -10,16 +10,16 @@ import { versionOf } from '../../changes/jail-version.ts';
 import { sumBelow } from '../../changes/tree-sum.ts';
 import { HostError } from '../../host-error.ts';
 import type { Jail } from '../../jail/jail.ts';
-import { lookedAt } from '../open-record.ts';
+import { stateOfStat } from '../open-record.ts';
 import { ABSENT, type State } from '../records.ts';
 import type { ImageStore } from '../store.ts';
 import { toText } from '../../text/byte-string.ts';
 import { PathNodes } from './path-nodes.ts';
 
 /** Where a file or directory is now: a path in the workspace or in the trees of the store. */
-type Place = { readonly in: 'workspace' | 'trees'; readonly path: string };
+type NodeSource = { readonly in: 'workspace' | 'trees'; readonly path: string };
 
-type Node = { readonly state: State; readonly content?: Buffer } | { readonly place: Place };
+type Node = { readonly state: State; readonly content?: Buffer } | { readonly source: NodeSource };
 
 /** State of a path after the planned steps. */
 export interface Found {
@@ -42,7 +42,7 @@ export class VirtualTree {
   set(path: string, state: State): void {
     this.#nodes.takeBelow(path);
     const isTree = state.kind === 'directory' && state.tree !== undefined;
-    this.#nodes.set(path, isTree ? { place: { in: 'trees', path: state.tree } } : { state });
+    this.#nodes.set(path, isTree ? { source: { in: 'trees', path: state.tree } } : { state });
   }
 
   /** Sets a file to a content that is in no image, such as that of a merge. */
@@ -59,10 +59,10 @@ export class VirtualTree {
     for (const [path, kept] of below) this.#nodes.set(to + path.slice(from.length), kept);
   }
 
-  look(path: string): Found {
+  find(path: string): Found {
     const node = this.#nodeAt(path);
-    if ('place' in node)
-      return node.place.in === 'workspace' ? this.#inWorkspace(node.place.path) : this.#inTrees(node.place.path);
+    if ('source' in node)
+      return node.source.in === 'workspace' ? this.#inWorkspace(node.source.path) : this.#inTrees(node.source.path);
     const { state, content } = node;
     const image = state.kind === 'file' ? state.image : undefined;
     return { state, read: async () => content ?? (image === undefined ? EMPTY : this.#store.read(image)) };
@@ -71,18 +71,18 @@ export class VirtualTree {
   /** True if the planned steps leave a directory of the workspace empty. */
   isEmptied(path: string): boolean {
     const node = this.#nodeAt(path);
-    if (!('place' in node) || node.place.in !== 'workspace') return false;
-    using dir = this.#jail.openDir(node.place.path);
+    if (!('source' in node) || node.source.in !== 'workspace') return false;
+    using dir = this.#jail.openDir(node.source.path);
     const names = [...dir.allNames()].flat().map((name) => toText(name));
     const children = new Set([...names, ...this.#nodes.namesIn(path)]);
-    return [...children].every((name) => this.look(`${path}/${name}`).state.kind === 'absent');
+    return [...children].every((name) => this.find(`${path}/${name}`).state.kind === 'absent');
   }
 
   /** Sum of a directory of the workspace (`TreeSum`); undefined if a step changes it or a path below. */
   async contentsOf(path: string, scope: { readonly signal: AbortSignal }): Promise<string | undefined> {
     const node = this.#nodeAt(path);
-    if (this.#nodes.hasBelow(path) || !('place' in node) || node.place.in !== 'workspace') return undefined;
-    using dir = this.#jail.openDir(node.place.path);
+    if (this.#nodes.hasBelow(path) || !('source' in node) || node.source.in !== 'workspace') return undefined;
+    using dir = this.#jail.openDir(node.source.path);
     return await sumBelow(dir, scope);
   }
 
@@ -92,11 +92,11 @@ export class VirtualTree {
     for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
       const above = this.#nodes.get(path.slice(0, end));
       if (!above) continue;
-      if ('place' in above) return { place: { ...above.place, path: above.place.path + path.slice(end) } };
+      if ('source' in above) return { source: { ...above.source, path: above.source.path + path.slice(end) } };
       // A directory that a step creates is empty.
       return { state: ABSENT };
     }
-    return { place: { in: 'workspace', path } };
+    return { source: { in: 'workspace', path } };
   }
 
   #inWorkspace(path: string): Found {
@@ -107,7 +107,7 @@ export class VirtualTree {
     if (!stat) return { state: ABSENT, read: async () => EMPTY };
     const state = stat.isSymbolicLink()
       ? ({ kind: 'link', to: entry.act((at) => readlinkSync(at, 'latin1')) } as const)
-      : lookedAt(stat);
+      : stateOfStat(stat);
     return {
       state,
       stat,
@@ -122,7 +122,7 @@ export class VirtualTree {
     const [tree, ...rest] = path.split('/');
     const at = [this.#store.pathOf('trees', tree!), ...rest].join('/');
     const stat = lstatSync(at, { throwIfNoEntry: false });
-    return { state: stat ? lookedAt(stat) : ABSENT, read: async () => readFileSync(at) };
+    return { state: stat ? stateOfStat(stat) : ABSENT, read: async () => readFileSync(at) };
   }
 }
 

@@ -24,9 +24,9 @@ import type { Journal } from '../../journal/journal.ts';
 import type { SetOutcome } from '../../journal/set-entry.ts';
 import { codeOf } from '../../journal/store.ts';
 import { isAlive, OWN_MARK, PID_SPACE } from '../../system/process-mark.ts';
-import type { LayerScope, LookedAt } from '../diff/inspect-layer.ts';
+import type { LayerScope, LayerInspection } from '../diff/inspect-layer.ts';
 import { lockGit, planGit, type GitPlan } from '../git/plan-git.ts';
-import type { LayerPlace } from '../layer-store.ts';
+import type { LayerPaths } from '../layer-store.ts';
 import { pinRestored, type Before } from '../pins.ts';
 import { hideName } from '../whiteout.ts';
 import { planCommit, type CommitPlan, type OnConflict } from './plan-commit.ts';
@@ -45,11 +45,15 @@ export interface WholePlan extends CommitPlan {
 }
 
 /** Plans without changing anything. */
-export async function planWhole(looked: LookedAt, scope: LayerScope, options: CommitOptions): Promise<WholePlan> {
-  const gone = looked.rows.flatMap(({ of }) => of).filter(({ mine }) => !mine);
+export async function planWhole(
+  inspection: LayerInspection,
+  scope: LayerScope,
+  options: CommitOptions,
+): Promise<WholePlan> {
+  const gone = inspection.rows.flatMap(({ of }) => of).filter(({ mine }) => !mine);
   const movedInodes = new Set(gone.flatMap(({ base }) => (base ? [base.stat.ino] : [])));
-  const plan = await planCommit(looked, { ...scope, contents: looked.contents, movedInodes }, options);
-  const git = planGit(looked.repositories, {
+  const plan = await planCommit(inspection, { ...scope, contents: inspection.contents, movedInodes }, options);
+  const git = planGit(inspection.repositories, {
     jails: scope.jails,
     isTaken: options.git,
     onConflict: options.onConflict,
@@ -65,8 +69,8 @@ export async function planWhole(looked: LookedAt, scope: LayerScope, options: Co
 }
 
 export interface CommitScope {
-  readonly place: LayerPlace;
-  /** Of the workspace; it pins files for other changes, not for this one. */
+  readonly paths: LayerPaths;
+  /** Changes the workspace; pins files for other changes, not for this one. */
   readonly changes: JailChanges;
   readonly journal: Journal;
   readonly jail: LayerScope['jails']['live'];
@@ -80,21 +84,21 @@ export interface CommitScope {
  * the next commit finds its base again; to pin all of them before each commit takes longer than to replace them.
  */
 export async function commitLayer(plan: WholePlan, scope: CommitScope): Promise<SetOutcome> {
-  const { place, changes, journal, call } = scope;
+  const { paths, changes, journal, call } = scope;
   if (plan.entries.length === 0) return { changes: [] };
   const all = plan.entries.flatMap((entry) => (entry.kind === 'move' ? [entry.path, entry.to] : [entry.path]));
   if (!journal.isAvailable) throw new HostError('unsaved', all[0]!);
   const { seq } = journal.recordOf(call);
   const more = plan.isPart ? { paths: all } : { befores: plan.isForced ? [] : plan.befores };
   const marker: Marker = { seq, owner: OWN_MARK, space: PID_SPACE, ...more };
-  writeFileSync(markerOf(place), JSON.stringify(marker), { mode: 0o600 });
+  writeFileSync(markerOf(paths), JSON.stringify(marker), { mode: 0o600 });
   let locks: Disposable | undefined;
   try {
     locks = lockGit(plan.git.locked, scope.jail);
     return await changes.writeSet(plan.entries, call);
   } catch (error) {
     // A roll back that waits for space on the disk is settled by the next commit.
-    if (journal.unfinished.size === 0) settleCommit(place, journal);
+    if (journal.unfinished.size === 0) settleCommit(paths, journal);
     throw error;
   } finally {
     locks?.[Symbol.dispose]();
@@ -107,11 +111,11 @@ interface Marker {
   readonly space: string;
   /** Committed paths, if the change stays open. */
   readonly paths?: readonly string[];
-  /** What the commit replaces, if the change ends with it. */
+  /** Content that the commit replaces, if the change ends with it. */
   readonly befores?: readonly Before[];
 }
 
-function markerOf({ directory }: LayerPlace): string {
+function markerOf({ directory }: LayerPaths): string {
   return join(directory, 'committing');
 }
 
@@ -119,24 +123,24 @@ function markerOf({ directory }: LayerPlace): string {
  * Finishes the commit of a change after its write set, or after the process was killed: returns `ended` if the change
  * has to be removed. A commit that another process makes is left alone.
  */
-export function settleCommit(place: LayerPlace, journal: Journal): 'ended' | 'open' {
-  const path = markerOf(place);
+export function settleCommit(paths: LayerPaths, journal: Journal): 'ended' | 'open' {
+  const path = markerOf(paths);
   if (!existsSync(path)) return 'open';
   const marker = readMarker(path);
   const isRunning = marker && marker.owner !== OWN_MARK && marker.space === PID_SPACE && isAlive(marker.owner);
   if (isRunning) return 'open';
   const isMade = marker !== undefined && journal.records().has(marker.seq);
   if (isMade && !marker.paths) return 'ended';
-  if (isMade) for (const committed of marker.paths!) rebase(place, journal.root, committed);
-  else if (!isPinnedAgain(place, journal.root, marker?.befores ?? [])) return 'open';
+  if (isMade) for (const committed of marker.paths!) rebase(paths, journal.root, committed);
+  else if (!isPinnedAgain(paths, journal.root, marker?.befores ?? [])) return 'open';
   unlinkSync(path);
   return 'open';
 }
 
 /** False if the disk is full: the next commit tries again, and meets conflicts if it cannot either. */
-function isPinnedAgain(place: LayerPlace, workspace: string, befores: readonly Before[]): boolean {
+function isPinnedAgain(paths: LayerPaths, workspace: string, befores: readonly Before[]): boolean {
   try {
-    pinRestored(place, workspace, befores);
+    pinRestored(paths, workspace, befores);
     return true;
   } catch (error) {
     if (codeOf(error) === '') throw error;
@@ -153,8 +157,8 @@ function readMarker(path: string): Marker | undefined {
   }
 }
 
-/** Makes what was committed the base of a path, so that the open change has no difference there any more. */
-function rebase({ pins, whiteout }: LayerPlace, workspace: string, path: string): void {
+/** Makes the committed content the base of a path, so that the open change has no difference there any more. */
+function rebase({ pins, whiteout }: LayerPaths, workspace: string, path: string): void {
   const [from, to] = [join(workspace, path), join(pins, path)];
   const found = lstatSync(from, { throwIfNoEntry: false });
   const names = path.split('/');

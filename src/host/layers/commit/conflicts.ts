@@ -9,8 +9,8 @@ import { isUtf8 } from 'node:buffer';
 import { HostError } from '../../host-error.ts';
 import { merge3 } from '../../journal/undo/merge3.ts';
 import type { LayerContents } from '../diff/contents.ts';
-import { bitsOf, placed } from '../diff/rows.ts';
-import type { LayerJails, Touched } from '../diff/touched-paths.ts';
+import { bitsOf, pathEntry } from '../diff/rows.ts';
+import type { LayerJails, TouchedPath } from '../diff/touched-paths.ts';
 import { conflictHunk } from './conflict-hunk.ts';
 import { copiedUp } from './overlay-copy-up.ts';
 
@@ -34,7 +34,7 @@ export interface Conflict {
   readonly hunk?: string;
 }
 
-/** How the commit goes on with a touched path. */
+/** How the commit treats a touched path. */
 export type Standing =
   | { readonly state: 'clear' }
   /** The workspace has the content already. */
@@ -55,7 +55,7 @@ const DONE: Standing = { state: 'done' };
 /** Larger files are not merged. */
 const MAX_MERGED_BYTES = 4 * 2 ** 20;
 
-export async function standingOf(one: Touched, scope: ConflictScope): Promise<Standing> {
+export async function standingOf(one: TouchedPath, scope: ConflictScope): Promise<Standing> {
   if (isShared(one)) {
     if (one.theirs!.stat.mtimeNs < scope.beganAtCtimeNs) return CLEAR;
     return await standingOf({ ...one, isPinned: false }, scope);
@@ -63,23 +63,23 @@ export async function standingOf(one: Touched, scope: ConflictScope): Promise<St
   const { path, mine, base, theirs, isPinned } = one;
   const { contents } = scope;
   if (!isChangedUnderneath(one, scope)) return CLEAR;
-  if (isPinned && (await contents.isSame(placed(path, base), placed(path, theirs)))) return CLEAR;
-  if (await contents.isSame(placed(path, mine), placed(path, theirs))) {
+  if (isPinned && (await contents.isSame(pathEntry(path, base), pathEntry(path, theirs)))) return CLEAR;
+  if (await contents.isSame(pathEntry(path, mine), pathEntry(path, theirs))) {
     return mine && theirs && mine.type !== 'link' && bitsOf(mine) !== bitsOf(theirs) ? CLEAR : DONE;
   }
   return await conflictOf(one, scope);
 }
 
 /**
- * Whether the pin is the file of the workspace itself: a commit was rolled back, or a call changed only the mode. What
- * other programs write into it since is in both, so only its mtime says that there is something.
+ * Whether the pin is the file of the workspace itself: a commit was rolled back, or a call changed only the mode. Later
+ * writes of other programs are in both, so only its mtime shows them.
  */
-function isShared({ base, theirs, isPinned }: Touched): boolean {
+function isShared({ base, theirs, isPinned }: TouchedPath): boolean {
   if (!isPinned || base?.type !== 'file' || !theirs) return false;
   return base.stat.ino === theirs.stat.ino && base.stat.dev === theirs.stat.dev;
 }
 
-function isChangedUnderneath({ path, mine, base, theirs, isPinned }: Touched, scope: ConflictScope): boolean {
+function isChangedUnderneath({ path, mine, base, theirs, isPinned }: TouchedPath, scope: ConflictScope): boolean {
   if (isPinned) return true;
   if (!theirs) return mine !== undefined && !base && isRemovedUnderneath(path, mine.stat.ino, scope);
   // The ctime of a directory changes with the names in it.
@@ -117,13 +117,13 @@ function changedAt(path: string, { live }: LayerJails): bigint {
   }
 }
 
-async function conflictOf(one: Touched, { contents }: ConflictScope): Promise<Standing> {
+async function conflictOf(one: TouchedPath, { contents }: ConflictScope): Promise<Standing> {
   const { path, mine, theirs, isPinned } = one;
   const base = isPinned ? one.base : undefined;
   const versions = {
-    base_version: await contents.version(placed(path, base)),
-    mine_version: await contents.version(placed(path, mine)),
-    theirs_version: await contents.version(placed(path, theirs)),
+    base_version: await contents.version(pathEntry(path, base)),
+    mine_version: await contents.version(pathEntry(path, mine)),
+    theirs_version: await contents.version(pathEntry(path, theirs)),
   };
   const kind = kindOf(one);
   const texts = await textsOf(one, contents);
@@ -134,7 +134,7 @@ async function conflictOf(one: Touched, { contents }: ConflictScope): Promise<St
   return { state: 'conflict', conflict, ...(merged !== undefined && { merged }) };
 }
 
-function kindOf({ mine, base, theirs, isPinned }: Touched): ConflictKind {
+function kindOf({ mine, base, theirs, isPinned }: TouchedPath): ConflictKind {
   if (!mine) return 'changed-underneath-deleted-here';
   if (!theirs) return 'deleted-underneath';
   if (mine.type !== theirs.type) return 'kind-differs';
@@ -143,7 +143,7 @@ function kindOf({ mine, base, theirs, isPinned }: Touched): ConflictKind {
 }
 
 /** Base, mine and theirs; undefined if one of them is unknown or is not text. */
-async function textsOf(one: Touched, contents: LayerContents): Promise<[string, string, string] | undefined> {
+async function textsOf(one: TouchedPath, contents: LayerContents): Promise<[string, string, string] | undefined> {
   const { path, mine, base, theirs, isPinned } = one;
   const sides = [base, mine, theirs];
   const isText = isPinned && sides.every((side) => side?.type === 'file' && side.stat.size <= MAX_MERGED_BYTES);

@@ -8,7 +8,7 @@ import { sumBelow } from '../../changes/tree-sum.ts';
 import { HostError } from '../../host-error.ts';
 import type { JailEntry } from '../../jail/jail-entry.ts';
 import { piecesOf } from '../../text/read-pieces.ts';
-import { fileState, lookedAt } from '../../journal/open-record.ts';
+import { fileState, stateOfStat } from '../../journal/open-record.ts';
 import {
   requireSeen,
   beforeOf,
@@ -20,7 +20,7 @@ import {
 } from '../../journal/set-checks.ts';
 import { ABSENT, type State } from '../../journal/records.ts';
 
-/** Without setuid and setgid: a command may have set them on a file of another owner. */
+/** Mode bits without setuid and setgid: a command may have set them on a file of another owner. */
 const BROUGHT_BITS = 0o1777;
 
 const SMALL_BYTES = 2 ** 20;
@@ -37,7 +37,7 @@ export async function planBring(target: JailEntry, entry: Of<'bring'>, scope: Pl
 interface Ends {
   readonly target: JailEntry;
   readonly source: JailEntry;
-  /** Of the source. */
+  /** Stat of the source. */
   readonly stat: Stats;
 }
 
@@ -48,12 +48,12 @@ async function planRename({ from }: Of<'bring'>, { target, source, stat }: Ends,
   step.ino = stat.ino;
   step.outside = from.jail.keyOf(source);
   const isDirectory = stat.isDirectory();
-  const make = (place: JailEntry) => {
+  const make = (into: JailEntry) => {
     using again = from.jail.entry(from.path);
     if (stat.isFile() && (stat.mode & ~BROUGHT_BITS & 0o7777) !== 0) {
       again.setPermissions({ mode: stat.mode & BROUGHT_BITS });
     }
-    again.act((old) => place.act((now) => (isDirectory ? renameSync(old, now) : linkSync(old, now))));
+    again.act((old) => into.act((now) => (isDirectory ? renameSync(old, now) : linkSync(old, now))));
     if (!isDirectory) again.act(unlinkSync);
   };
   return { step, found: undefined, make };
@@ -63,29 +63,29 @@ async function stateOf(source: JailEntry, stat: Stats, { signal }: PlanScope): P
   if (stat.isSymbolicLink()) return linkState(source);
   if (!stat.isDirectory()) return { ...fileState(stat), mode: stat.mode & BROUGHT_BITS };
   using dir = source.openDir();
-  return { ...lookedAt(stat), contents: await sumBelow(dir, { signal }) } as State;
+  return { ...stateOfStat(stat), contents: await sumBelow(dir, { signal }) } as State;
 }
 
 function planCopy(target: JailEntry, { from, mode }: Of<'bring'>, scope: PlanScope): Planned {
   const step = begin(target, { before: beforeOf(target, scope), after: ABSENT }, scope);
   const found = target.stat;
   const isNew = found?.isFile() !== true;
-  const stage = async (place: JailEntry, access?: FileAccess): Promise<Staged> => {
+  const stage = async (into: JailEntry, access?: FileAccess): Promise<Staged> => {
     using source = from.jail.entry(from.path);
     const { stat } = source;
-    if (!stat) throw new HostError('missing', place.path);
+    if (!stat) throw new HostError('missing', into.path);
     if (stat.isSymbolicLink()) {
       const state = linkState(source);
       step.after = state;
-      return stageLink(place, state.to);
+      return stageLink(into, state.to);
     }
-    if (!stat.isFile()) throw new HostError('not-a-file', place.path);
+    if (!stat.isFile()) throw new HostError('not-a-file', into.path);
     const bits = mode ?? (isNew ? stat.mode : undefined);
     using file = source.open();
-    using pending = await PendingFile.at(place, { isHashed: true });
+    using pending = await PendingFile.at(into, { isHashed: true });
     // One read for a small file: most files of a commit are.
     if (file.size <= SMALL_BYTES) await pending.append(await file.read());
-    else for await (const piece of piecesOf(file, place.path)) await pending.append(piece);
+    else for await (const piece of piecesOf(file, into.path)) await pending.append(piece);
     scope.signal.throwIfAborted();
     const staged = await pending.seal({
       mode: bits === undefined ? undefined : bits & BROUGHT_BITS,

@@ -1,5 +1,5 @@
 /**
- * Turns what a change touched into the entries of one write set.
+ * Turns the touched paths of a change into the entries of one write set.
  *
  * Order: deletions, renames, directories that became empty, new and changed files, modes. A deletion comes first because
  * a file may take the path of a directory, and the other way round.
@@ -7,11 +7,11 @@
 import { HostError } from '../../host-error.ts';
 import type { Jail } from '../../jail/jail.ts';
 import type { Seen, SetEntry } from '../../journal/set-entry.ts';
-import type { LookedAt } from '../diff/inspect-layer.ts';
+import type { LayerInspection } from '../diff/inspect-layer.ts';
 import { isWithin } from '../diff/parents.ts';
 import { bitsOf, type Row, type RowKind } from '../diff/rows.ts';
 import type { Before } from '../pins.ts';
-import type { LayerEntry, LeftOut, NewTree, Touched } from '../diff/touched-paths.ts';
+import type { LayerEntry, LeftOut, NewTree, TouchedPath } from '../diff/touched-paths.ts';
 import { copiedUp } from './overlay-copy-up.ts';
 import { standingOf, type Conflict, type ConflictScope, type Standing } from './conflicts.ts';
 
@@ -34,7 +34,7 @@ export interface CommitPlan {
   readonly entries: readonly SetEntry[];
   readonly rows: readonly CommitRow[];
   readonly merged: number;
-  /** Those that stop the commit. */
+  /** Conflicts that stop the commit. */
   readonly conflicts: readonly Conflict[];
   readonly leftOut: readonly LeftOut[];
   /** Whether a file of the workspace is replaced although another program changed it. */
@@ -43,15 +43,19 @@ export interface CommitPlan {
   readonly befores: readonly Before[];
 }
 
-export async function planCommit(looked: LookedAt, scope: ConflictScope, options: PlanOptions): Promise<CommitPlan> {
-  const planner = new Planner(looked, scope, options);
-  planner.directories(looked.newDirectories);
-  for (const row of looked.rows) await planner.take(row);
+export async function planCommit(
+  inspection: LayerInspection,
+  scope: ConflictScope,
+  options: PlanOptions,
+): Promise<CommitPlan> {
+  const planner = new Planner(inspection, scope, options);
+  planner.directories(inspection.newDirectories);
+  for (const row of inspection.rows) await planner.take(row);
   return planner.plan();
 }
 
 class Planner {
-  readonly #looked: LookedAt;
+  readonly #inspection: LayerInspection;
   readonly #scope: ConflictScope;
   readonly #options: PlanOptions;
   readonly #deletions: SetEntry[] = [];
@@ -68,16 +72,16 @@ class Planner {
   /** Deleted paths. */
   #gone: Set<string> | undefined;
 
-  constructor(looked: LookedAt, scope: ConflictScope, options: PlanOptions) {
-    this.#looked = looked;
+  constructor(inspection: LayerInspection, scope: ConflictScope, options: PlanOptions) {
+    this.#inspection = inspection;
     this.#scope = scope;
     this.#options = options;
-    this.#kept = [...looked.leftOut.map(({ path }) => path), ...looked.repositories.map(({ path }) => path)];
+    this.#kept = [...inspection.leftOut.map(({ path }) => path), ...inspection.repositories.map(({ path }) => path)];
     this.#device = deviceOf(scope.jails.live);
   }
 
   /** A new directory is made with the first file in it, with mode 0755, and gets its own mode last. */
-  directories(list: readonly Touched[]): void {
+  directories(list: readonly TouchedPath[]): void {
     for (const { path, mine, theirs } of list) {
       const mode = bitsOf(mine!) & 0o1777;
       if (theirs?.type !== 'directory' && mode !== 0o755) this.#modes.push({ kind: 'mode', path, mode });
@@ -100,7 +104,7 @@ class Planner {
   }
 
   plan(): CommitPlan {
-    const { leftOut, goneDirectories } = this.#looked;
+    const { leftOut, goneDirectories } = this.#inspection;
     const whole = goneDirectories.filter((path) => this.#isWhollyGone(path));
     const outermost = whole.filter((path) => !whole.some((other) => other !== path && isWithin(path, [other])));
     const singles = this.#deletions.filter(({ path }) => !isWithin(path, outermost));
@@ -123,7 +127,7 @@ class Planner {
     };
   }
 
-  #keepBefore({ path, theirs }: Touched): void {
+  #keepBefore({ path, theirs }: TouchedPath): void {
     if (theirs?.type === 'link') {
       this.#befores.push({ path, to: this.#scope.contents.linkOf({ path, entry: theirs }) });
     } else if (theirs?.type === 'file') {
@@ -132,7 +136,7 @@ class Planner {
     }
   }
 
-  #takeUncertain(one: Touched, standing: Standing, row: Row): void {
+  #takeUncertain(one: TouchedPath, standing: Standing, row: Row): void {
     const kind = row.kind === 'renamed' ? (one.mine ? 'added' : 'deleted') : row.kind;
     if (standing.state === 'done') return;
     if (standing.state === 'clear') {
@@ -152,7 +156,7 @@ class Planner {
   }
 
   #rename({ of, isExact }: Row): void {
-    const [from, to] = of as readonly [Touched, Touched];
+    const [from, to] = of as readonly [TouchedPath, TouchedPath];
     if (!isExact || !from.theirs) {
       this.#apply(from, 'deleted');
       this.#apply(to, 'added');
@@ -163,7 +167,7 @@ class Planner {
     this.#mode(to.path, to.mine!, from.theirs);
   }
 
-  #apply(one: Touched, kind: RowKind, merged?: string): void {
+  #apply(one: TouchedPath, kind: RowKind, merged?: string): void {
     const { path, mine, theirs } = one;
     if (!mine) {
       if (theirs?.type === 'directory') this.#deletions.push({ kind: 'delete', path, ifEmpty: true });
@@ -188,7 +192,7 @@ class Planner {
     }
   }
 
-  #directory({ path, theirs }: Touched, mine: LayerEntry): void {
+  #directory({ path, theirs }: TouchedPath, mine: LayerEntry): void {
     if (theirs?.type === 'directory') return this.#mode(path, mine, theirs);
     this.#puts.push({ kind: 'restore', path, state: { kind: 'directory', mode: 0o755 } });
   }
@@ -222,7 +226,7 @@ class Planner {
   #isWhollyGone(path: string): boolean {
     if (this.#kept.some((one) => isWithin(one, [path])) || this.#conflicts.some((one) => isWithin(one.path, [path])))
       return false;
-    const { rows, goneDirectories } = this.#looked;
+    const { rows, goneDirectories } = this.#inspection;
     this.#gone ??= new Set([
       ...rows.flatMap(({ of }) => of.flatMap((one) => (one.mine ? [] : [one.path]))),
       ...goneDirectories,

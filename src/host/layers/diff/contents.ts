@@ -9,7 +9,7 @@ import { piecesOf } from '../../text/read-pieces.ts';
 import type { LayerEntry, LayerJails } from './touched-paths.ts';
 
 /** An entry with the path to read it by. */
-export interface Placed {
+export interface PathEntry {
   readonly path: string;
   readonly entry: LayerEntry;
 }
@@ -27,42 +27,42 @@ export class LayerContents {
     this.#jails = jails;
   }
 
-  open({ path, entry }: Placed): JailFile {
+  open({ path, entry }: PathEntry): JailFile {
     using found = this.#jails[entry.in].entry(path);
     return found.open();
   }
 
-  async read(placed: Placed): Promise<Buffer> {
-    using file = this.open(placed);
+  async read(one: PathEntry): Promise<Buffer> {
+    using file = this.open(one);
     return await file.read();
   }
 
   /** Whether a large file has a NUL byte near its start. */
-  isBinary(placed: Placed): boolean {
-    using file = this.open(placed);
+  isBinary(one: PathEntry): boolean {
+    using file = this.open(one);
     const start = Buffer.alloc(Math.min(PROBED_BYTES, file.size));
     return start.subarray(0, file.readAt(start, 0)).includes(0);
   }
 
   /** Target of a symlink, as latin1: one char for each byte. */
-  linkOf({ path, entry }: Placed): string {
+  linkOf({ path, entry }: PathEntry): string {
     using found = this.#jails[entry.in].entry(path);
     return found.act((at) => readlinkSync(at, 'latin1'));
   }
 
-  /** Version of the content; of a symlink that of its target. Null for what has no content. */
-  async version(placed: Placed | undefined): Promise<string | null> {
-    if (placed?.entry.type === 'link') return versionOf(Buffer.from(this.linkOf(placed), 'latin1'));
-    if (placed?.entry.type !== 'file') return null;
-    if (placed.entry.stat.size <= MAX_AT_ONCE) return versionOf(await this.read(placed));
-    using file = this.open(placed);
+  /** Version of the content; of a symlink that of its target. Null for an entry without content. */
+  async version(one: PathEntry | undefined): Promise<string | null> {
+    if (one?.entry.type === 'link') return versionOf(Buffer.from(this.linkOf(one), 'latin1'));
+    if (one?.entry.type !== 'file') return null;
+    if (one.entry.stat.size <= MAX_AT_ONCE) return versionOf(await this.read(one));
+    using file = this.open(one);
     const sum = createHash('sha256');
-    for await (const piece of piecesOf(file, placed.path)) sum.update(piece);
+    for await (const piece of piecesOf(file, one.path)) sum.update(piece);
     return `sha256:${sum.digest('hex')}`;
   }
 
   /** Whether two entries are of one type with the same content. Modes may differ. */
-  async isSame(a: Placed | undefined, b: Placed | undefined): Promise<boolean> {
+  async isSame(a: PathEntry | undefined, b: PathEntry | undefined): Promise<boolean> {
     if (!a || !b || a.entry.type !== b.entry.type) return !a && !b;
     if (a.entry.type === 'directory') return true;
     if (a.entry.type === 'link') return this.linkOf(a) === this.linkOf(b);
@@ -71,7 +71,7 @@ export class LayerContents {
     return (await this.read(a)).equals(await this.read(b));
   }
 
-  async #isSameLarge(a: Placed, b: Placed): Promise<boolean> {
+  async #isSameLarge(a: PathEntry, b: PathEntry): Promise<boolean> {
     using file = this.open(a);
     using other = this.open(b);
     let at = 0;

@@ -1,4 +1,4 @@
-/** Everything that diff and commit need to know of a change: its rows, what is left out, its repositories. */
+/** Collects the facts of a change for diff and commit: its rows, the paths left out, its repositories. */
 import { openJail, type Jail } from '../../jail/jail.ts';
 import type { OpenLayer } from '../open-layer.ts';
 import { LayerContents } from './contents.ts';
@@ -6,19 +6,19 @@ import { gitRepositories, type GitRepository, type GitScope } from '../git/git-r
 import { isWithin } from './parents.ts';
 import { findRenames } from './renames.ts';
 import { rowsOf, type Row } from './rows.ts';
-import type { LayerJails, LayerWalk, LeftOut, Touched } from './touched-paths.ts';
+import type { LayerJails, LayerWalk, LeftOut, TouchedPath } from './touched-paths.ts';
 import { walkLayer, type WalkOptions } from './walk-layer.ts';
 
 /** `beganAtCtimeNs` is that of a file made when the change began, by the clock of the file system. */
 export interface LayerScope extends WalkOptions, GitScope {}
 
-export interface LookedAt {
+export interface LayerInspection {
   readonly rows: readonly Row[];
   readonly leftOut: readonly LeftOut[];
   readonly repositories: readonly GitRepository[];
   readonly goneDirectories: readonly string[];
   /** Not in the base, parents first; those with nothing in them are rows too. */
-  readonly newDirectories: readonly Touched[];
+  readonly newDirectories: readonly TouchedPath[];
   readonly contents: LayerContents;
 }
 
@@ -33,8 +33,8 @@ export class UntouchedPath extends Error {
   }
 }
 
-/** With `paths`, only those and what is below them; throws `UntouchedPath` for one that nothing was found for. */
-export async function lookAtLayer(scope: LayerScope, paths?: readonly string[]): Promise<LookedAt> {
+/** With `paths`, only those and paths below them; throws `UntouchedPath` for one without changes. */
+export async function inspectLayer(scope: LayerScope, paths?: readonly string[]): Promise<LayerInspection> {
   const walk = await walkLayer(scope.jails, scope);
   const contents = new LayerContents(scope.jails);
   const chosen = paths ? within(walk, paths) : walk;
@@ -54,8 +54,8 @@ function within(walk: LayerWalk, paths: readonly string[]): LayerWalk {
   if (untouched !== undefined) throw new UntouchedPath(untouched);
 
   const isChosen = ({ path }: { readonly path: string }) => isWithin(path, paths);
-  // Part of a tree is a list of files, and so is a whole one: the change stays open, and keeps its layer.
-  const below: Touched[] = walk.trees.flatMap(({ entries }) => entries.filter(isChosen));
+  // Expands folder rows to files when only a part is committed: the change stays open, and keeps its layer.
+  const below: TouchedPath[] = walk.trees.flatMap(({ entries }) => entries.filter(isChosen));
   return {
     touched: [...walk.touched.filter(isChosen), ...below],
     trees: [],

@@ -1,14 +1,14 @@
 /**
- * Stands for everything that a change does, so that a person approves what was shown and nothing else.
+ * Stands for everything that a change does, so that a person approves the shown diff and nothing else.
  *
  * Made of inodes and times instead of contents: every write moves the ctime, which no program can set.
  */
 import { hash } from 'node:crypto';
 
-import type { LookedAt } from './inspect-layer.ts';
-import type { Touched } from './touched-paths.ts';
+import type { LayerInspection } from './inspect-layer.ts';
+import type { TouchedPath } from './touched-paths.ts';
 
-export function layerVersion({ rows, leftOut, repositories }: LookedAt): string {
+export function layerVersion({ rows, leftOut, repositories }: LayerInspection): string {
   const lines = rows.flatMap(({ path, kind, from, of, tree }) => [
     JSON.stringify([path, kind, from]),
     ...[...of, ...(tree?.entries ?? [])].map(entryLine),
@@ -22,7 +22,7 @@ export function layerVersion({ rows, leftOut, repositories }: LookedAt): string 
   return `sha256:${hash('sha256', [...lines, JSON.stringify([leftOut, git])].join('\n'))}`;
 }
 
-function entryLine({ path, mine }: Touched): string {
+function entryLine({ path, mine }: TouchedPath): string {
   if (!mine) return JSON.stringify([path]);
   const { ino, size, mode, mtimeNs, ctimeNs } = mine.stat;
   // The times and the size of a directory change with entries that are left out.

@@ -6,20 +6,20 @@ import type { JailDir } from '../../jail/jail-dir.ts';
 import { pathInside } from '../../jail/pin.ts';
 import { isGone } from '../../walk/walk.ts';
 import type { ByteString } from '../../text/byte-string.ts';
-import type { EntryType, LayerEntry, LayerJails, LayerName, Touched } from './touched-paths.ts';
+import type { EntryType, LayerEntry, LayerJails, LayerName, TouchedPath } from './touched-paths.ts';
 
 /** One name below a layer; the same as of a touched path. */
-export type Below = Pick<Touched, 'base' | 'theirs' | 'isPinned'>;
+export type NameStates = Pick<TouchedPath, 'base' | 'theirs' | 'isPinned'>;
 
 const LAYERS = ['upper', 'view', 'pins', 'live'] as const;
 
-export class Level {
+export class LayeredDir {
   readonly path: string;
   readonly #dirs: Partial<Record<LayerName, JailDir>>;
   /** Whether the live directory is part of the base: no pin hides it. */
   readonly isBased: boolean;
-  /** What was found at the last name: the walk asks for it several times before the next one. */
-  #last: { name: ByteString; looks: Partial<Record<LayerName, LayerEntry | undefined>> } | undefined;
+  /** Cache of the last lookup: the walk repeats it several times before the next name. */
+  #last: { name: ByteString; entries: Partial<Record<LayerName, LayerEntry | undefined>> } | undefined;
 
   private constructor(path: string, dirs: Partial<Record<LayerName, JailDir>>, isBased: boolean) {
     this.path = path;
@@ -27,22 +27,22 @@ export class Level {
     this.isBased = isBased;
   }
 
-  static root(jails: LayerJails): Level {
+  static root(jails: LayerJails): LayeredDir {
     const dirs: Partial<Record<LayerName, JailDir>> = {};
     for (const layer of LAYERS) dirs[layer] = jails[layer].openDir('.');
-    return new Level('', dirs, true);
+    return new LayeredDir('', dirs, true);
   }
 
   /** A directory in this one, in those layers where it is one. */
-  down(name: ByteString): Level {
-    const pin = this.look('pins', name);
+  down(name: ByteString): LayeredDir {
+    const pin = this.entryAt('pins', name);
     const dirs: Partial<Record<LayerName, JailDir>> = {};
     for (const layer of LAYERS) {
-      const dir = this.look(layer, name)?.type === 'directory' ? this.#open(layer, name) : undefined;
+      const dir = this.entryAt(layer, name)?.type === 'directory' ? this.#open(layer, name) : undefined;
       if (dir) dirs[layer] = dir;
     }
     const isBased = this.isBased && (!pin || pin.type === 'directory');
-    return new Level(pathInside(this.path, name), dirs, isBased);
+    return new LayeredDir(pathInside(this.path, name), dirs, isBased);
   }
 
   has(layer: LayerName): boolean {
@@ -55,13 +55,13 @@ export class Level {
   }
 
   /** The entry in one layer. */
-  look(layer: LayerName, name: ByteString): LayerEntry | undefined {
-    if (this.#last?.name !== name) this.#last = { name, looks: {} };
-    const { looks } = this.#last;
-    return layer in looks ? looks[layer] : (looks[layer] = this.#lookNow(layer, name));
+  entryAt(layer: LayerName, name: ByteString): LayerEntry | undefined {
+    if (this.#last?.name !== name) this.#last = { name, entries: {} };
+    const { entries } = this.#last;
+    return layer in entries ? entries[layer] : (entries[layer] = this.#readEntry(layer, name));
   }
 
-  #lookNow(layer: LayerName, name: ByteString): LayerEntry | undefined {
+  #readEntry(layer: LayerName, name: ByteString): LayerEntry | undefined {
     const dir = this.#dirs[layer];
     if (!dir) return undefined;
     const stat = lstatSync(dir.pin.at(name), { bigint: true, throwIfNoEntry: false });
@@ -69,10 +69,10 @@ export class Level {
     return stat && { type: typeOf(stat), in: layer, stat };
   }
 
-  /** What is below the layer at a name: when the change began, as far as it is known, and in the workspace now. */
-  below(name: ByteString): Below {
-    const pin = this.look('pins', name);
-    const theirs = this.look('live', name);
+  /** Entry below the layer at a name: when the change began, as far as it is known, and in the workspace now. */
+  below(name: ByteString): NameStates {
+    const pin = this.entryAt('pins', name);
+    const theirs = this.entryAt('live', name);
     const isPinned = pin ? pin.type !== 'directory' : !this.isBased;
     if (pin && isWhiteout(pin)) return { base: undefined, theirs, isPinned };
     const live = this.isBased ? theirs : undefined;
@@ -86,7 +86,7 @@ export class Level {
     const { live } = this.#dirs;
     if (!live || !this.isBased) return false;
     for (const batch of live.allNames()) {
-      for (const name of batch) if (!names.has(name)) return this.look('view', name) !== undefined;
+      for (const name of batch) if (!names.has(name)) return this.entryAt('view', name) !== undefined;
     }
     return false;
   }

@@ -6,11 +6,11 @@
 import { hash } from 'node:crypto';
 
 import { textOf, type LayerContents } from './contents.ts';
-import type { Touched } from './touched-paths.ts';
+import type { TouchedPath } from './touched-paths.ts';
 
 export interface Rename {
-  readonly from: Touched;
-  readonly to: Touched;
+  readonly from: TouchedPath;
+  readonly to: TouchedPath;
   /** Whether the content is the same. */
   readonly isExact: boolean;
 }
@@ -24,7 +24,7 @@ const MAX_CANDIDATES = 1000;
 /** Larger files are not compared by lines. */
 const MAX_COMPARED_BYTES = 256 * 1024;
 
-export async function findRenames(touched: readonly Touched[], contents: LayerContents): Promise<Rename[]> {
+export async function findRenames(touched: readonly TouchedPath[], contents: LayerContents): Promise<Rename[]> {
   const gone = touched.filter(({ mine, base }) => !mine && base?.type === 'file' && base.stat.size > 0n);
   const made = touched.filter(({ mine, base }) => !base && mine?.type === 'file' && mine.stat.size > 0n);
   if (gone.length === 0 || made.length === 0) return [];
@@ -34,11 +34,11 @@ export async function findRenames(touched: readonly Touched[], contents: LayerCo
   return [...exact, ...(await similarFiles(left!, right!, contents))];
 }
 
-async function equalFiles(gone: Touched[], made: Touched[], contents: LayerContents): Promise<Rename[]> {
-  const bySize = new Map<bigint, Touched[]>();
+async function equalFiles(gone: TouchedPath[], made: TouchedPath[], contents: LayerContents): Promise<Rename[]> {
+  const bySize = new Map<bigint, TouchedPath[]>();
   for (const one of gone) bySize.set(one.base!.stat.size, [...(bySize.get(one.base!.stat.size) ?? []), one]);
-  const sums = new Map<Touched, string>();
-  const sumOf = async (one: Touched) => {
+  const sums = new Map<TouchedPath, string>();
+  const sumOf = async (one: TouchedPath) => {
     const known = sums.get(one) ?? (await contents.version({ path: one.path, entry: one.mine ?? one.base! }))!;
     sums.set(one, known);
     return known;
@@ -59,15 +59,15 @@ async function equalFiles(gone: Touched[], made: Touched[], contents: LayerConte
   return renames;
 }
 
-function isSameInode({ base }: Touched, { mine }: Touched): boolean {
+function isSameInode({ base }: TouchedPath, { mine }: TouchedPath): boolean {
   return base!.stat.ino === mine!.stat.ino && base!.stat.mtimeNs === mine!.stat.mtimeNs;
 }
 
-function nameOf({ path }: Touched, to: Touched): number {
+function nameOf({ path }: TouchedPath, to: TouchedPath): number {
   return path.slice(path.lastIndexOf('/')) === to.path.slice(to.path.lastIndexOf('/')) ? 0 : 1;
 }
 
-async function similarFiles(gone: Touched[], made: Touched[], contents: LayerContents): Promise<Rename[]> {
+async function similarFiles(gone: TouchedPath[], made: TouchedPath[], contents: LayerContents): Promise<Rename[]> {
   if (gone.length + made.length > MAX_CANDIDATES) return [];
   const [left, right] = [await linesOfAll(gone, contents), await linesOfAll(made, contents)];
   const pairs = left.flatMap((from) =>
@@ -76,7 +76,7 @@ async function similarFiles(gone: Touched[], made: Touched[], contents: LayerCon
       return score >= MIN_SIMILARITY ? [{ from: from.of, to: to.of, score }] : [];
     }),
   );
-  const taken = new Set<Touched>();
+  const taken = new Set<TouchedPath>();
   return pairs
     .sort((a, b) => b.score - a.score)
     .flatMap(({ from, to }) => {
@@ -87,12 +87,12 @@ async function similarFiles(gone: Touched[], made: Touched[], contents: LayerCon
 }
 
 interface Lines {
-  readonly of: Touched;
+  readonly of: TouchedPath;
   readonly total: number;
   readonly counts: ReadonlyMap<string, number>;
 }
 
-async function linesOfAll(list: readonly Touched[], contents: LayerContents): Promise<Lines[]> {
+async function linesOfAll(list: readonly TouchedPath[], contents: LayerContents): Promise<Lines[]> {
   const all: Lines[] = [];
   for (const of of list) {
     const entry = (of.mine ?? of.base)!;

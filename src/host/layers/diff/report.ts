@@ -1,7 +1,7 @@
 /** A diff as callers get it: counts of everything, all deletions, and as many rows as fit. */
 import { versionOf } from '../../changes/jail-version.ts';
-import type { LayerContents, Placed } from './contents.ts';
-import type { LookedAt } from './inspect-layer.ts';
+import type { LayerContents, PathEntry } from './contents.ts';
+import type { LayerInspection } from './inspect-layer.ts';
 import { bitsOf, isTooLarge, shownText, type Row, type RowKind } from './rows.ts';
 import { unifiedDiff } from './unified.ts';
 
@@ -55,7 +55,7 @@ export interface Report {
 /** Most deletions that are listed; the summary counts all. */
 const MAX_DELETED = 10_000;
 
-export async function reportOf({ rows, contents }: LookedAt, options: ReportOptions): Promise<Report> {
+export async function reportOf({ rows, contents }: LayerInspection, options: ReportOptions): Promise<Report> {
   const summary: Summary = { added: 0, modified: 0, deleted: 0, renamed: 0, mode: 0, links: 0, binary: 0, bytes: 0 };
   const files: ReportedFile[] = [];
   let left = options.maxOutputBytes;
@@ -63,10 +63,10 @@ export async function reportOf({ rows, contents }: LookedAt, options: ReportOpti
   for (const row of rows) {
     options.throwIfAborted();
     const isShown = left > 0 && (options.after === undefined || row.path > options.after);
-    const looked = row.tree ? undefined : await lookAt(row, contents, isShown && options.isText);
-    count(summary, row, looked?.isBinary === true);
+    const texts = row.tree ? undefined : await textsOf(row, contents, isShown && options.isText);
+    count(summary, row, texts?.isBinary === true);
     if (!isShown) continue;
-    const file = reported(row, looked, contents, options);
+    const file = reported(row, texts, contents, options);
     // A row that is larger than a page alone is shown without its text.
     const fits = sizeOf(file) <= left || files.length === 0;
     const shown = fits && sizeOf(file) > left ? withoutText(file) : file;
@@ -86,14 +86,14 @@ export async function reportOf({ rows, contents }: LookedAt, options: ReportOpti
   };
 }
 
-interface LookedRow {
+interface RowTexts {
   readonly isBinary: boolean;
   readonly before?: string;
   readonly after?: string;
 }
 
 /** Reads the texts, if they are shown; else only as much as shows whether the file is binary. */
-async function lookAt(row: Row, contents: LayerContents, isText: boolean): Promise<LookedRow> {
+async function textsOf(row: Row, contents: LayerContents, isText: boolean): Promise<RowTexts> {
   if (row.kind === 'mode' || row.kind === 'link' || row.kind === 'deleted') return { isBinary: false };
   if (isTooLarge(row)) return { isBinary: row.after?.entry.type === 'file' && contents.isBinary(row.after) };
   const after = await shownText(row.after, contents);
@@ -116,12 +116,12 @@ function count(summary: Summary, { kind, after, tree }: Row, isBinary: boolean):
 
 function reported(
   row: Row,
-  looked: LookedRow | undefined,
+  texts: RowTexts | undefined,
   contents: LayerContents,
   options: ReportOptions,
 ): ReportedFile {
   const { path, kind, from, before, after } = row;
-  if (!looked) return { path, kind };
+  if (!texts) return { path, kind };
   const isLarge = isTooLarge(row);
   const modes = before && after ? [before, after].map((one) => octal(bitsOf(one.entry))) : [];
   const file = after ?? before;
@@ -131,32 +131,32 @@ function reported(
     ...(from !== undefined && { from }),
     ...(file?.entry.type === 'directory' && { is_directory: true }),
     ...(modes[0] !== modes[1] && { old_mode: modes[0]!, new_mode: modes[1]! }),
-    ...facts(row, looked, contents),
-    ...(looked.isBinary && { binary: true }),
+    ...facts(row, texts, contents),
+    ...(texts.isBinary && { binary: true }),
     ...(file?.entry.type === 'file' && { size: Number(file.entry.stat.size) }),
     ...(isLarge && kind !== 'mode' && kind !== 'deleted' && { too_large: true }),
-    ...unifiedOf(row, looked, options),
+    ...unifiedOf(row, texts, options),
   };
 }
 
 /** Versions of the texts, and targets of symlinks. */
-function facts({ before, after }: Row, looked: LookedRow, contents: LayerContents): Partial<ReportedFile> {
-  const target = (one: Placed | undefined) =>
+function facts({ before, after }: Row, texts: RowTexts, contents: LayerContents): Partial<ReportedFile> {
+  const target = (one: PathEntry | undefined) =>
     one?.entry.type === 'link' ? Buffer.from(contents.linkOf(one), 'latin1').toString() : undefined;
   const [old, now] = [target(before), target(after)];
-  const isText = after?.entry.type === 'file' && looked.after !== undefined;
+  const isText = after?.entry.type === 'file' && texts.after !== undefined;
   return {
-    ...(before && looked.before !== undefined && { old_version: versionOf(Buffer.from(looked.before)) }),
-    ...(isText && { new_version: versionOf(Buffer.from(looked.after)) }),
+    ...(before && texts.before !== undefined && { old_version: versionOf(Buffer.from(texts.before)) }),
+    ...(isText && { new_version: versionOf(Buffer.from(texts.after)) }),
     ...(old !== undefined && { old_target: old }),
     ...(now !== undefined && { new_target: now }),
   };
 }
 
-function unifiedOf({ path, from, before, after, kind }: Row, looked: LookedRow, { contextLines }: ReportOptions) {
-  if (looked.after === undefined || looked.before === undefined || after?.entry.type !== 'file') return {};
+function unifiedOf({ path, from, before, after, kind }: Row, texts: RowTexts, { contextLines }: ReportOptions) {
+  if (texts.after === undefined || texts.before === undefined || after?.entry.type !== 'file') return {};
   const old = kind === 'added' || !before ? undefined : (from ?? path);
-  const unified = unifiedDiff(looked.before, looked.after, { from: old, to: path, contextLines });
+  const unified = unifiedDiff(texts.before, texts.after, { from: old, to: path, contextLines });
   return unified === '' ? {} : { unified };
 }
 

@@ -1,8 +1,8 @@
-/** The rows of a diff: each touched path with what happened to it. */
+/** The rows of a diff: each touched path with the kind of change. */
 import { parentsOf } from './parents.ts';
-import { textOf, type LayerContents, type Placed } from './contents.ts';
+import { textOf, type LayerContents, type PathEntry } from './contents.ts';
 import type { Rename } from './renames.ts';
-import type { LayerEntry, LayerWalk, NewTree, Touched } from './touched-paths.ts';
+import type { LayerEntry, LayerWalk, NewTree, TouchedPath } from './touched-paths.ts';
 
 export type RowKind = 'added' | 'modified' | 'deleted' | 'renamed' | 'mode' | 'link' | 'tree';
 
@@ -11,13 +11,13 @@ export interface Row {
   readonly kind: RowKind;
   /** Old path of a renamed file. */
   readonly from?: string;
-  readonly before?: Placed;
-  readonly after?: Placed;
+  readonly before?: PathEntry;
+  readonly after?: PathEntry;
   readonly tree?: NewTree;
   /** Whether a renamed file has the content that it had. */
   readonly isExact?: boolean;
-  /** What the row was made from: two of a rename, the old path first. */
-  readonly of: readonly Touched[];
+  /** Touched paths that the row was made from: two of a rename, the old path first. */
+  readonly of: readonly TouchedPath[];
 }
 
 /** All rows by path, without paths whose content and mode are those of the base. */
@@ -29,8 +29,8 @@ export async function rowsOf(walk: LayerWalk, renames: readonly Rename[], conten
     path: to.path,
     kind: 'renamed',
     from: from.path,
-    before: placed(from.path, from.base),
-    after: placed(to.path, to.mine),
+    before: pathEntry(from.path, from.base),
+    after: pathEntry(to.path, to.mine),
     isExact,
     of: [from, to],
   }));
@@ -44,20 +44,20 @@ export async function rowsOf(walk: LayerWalk, renames: readonly Rename[], conten
   return rows.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
 }
 
-function rowOf(one: Touched, kind: RowKind): Row {
-  const [before, after] = [placed(one.path, one.base), placed(one.path, one.mine)];
+function rowOf(one: TouchedPath, kind: RowKind): Row {
+  const [before, after] = [pathEntry(one.path, one.base), pathEntry(one.path, one.mine)];
   return { path: one.path, kind, ...(before && { before }), ...(after && { after }), of: [one] };
 }
 
-async function kindOf({ path, mine, base }: Touched, contents: LayerContents): Promise<RowKind | undefined> {
+async function kindOf({ path, mine, base }: TouchedPath, contents: LayerContents): Promise<RowKind | undefined> {
   if (!mine) return 'deleted';
-  const isSame = await contents.isSame(placed(path, mine), placed(path, base));
+  const isSame = await contents.isSame(pathEntry(path, mine), pathEntry(path, base));
   if (isSame) return mine.type !== 'link' && bitsOf(mine) !== bitsOf(base!) ? 'mode' : undefined;
   if (mine.type === 'link') return 'link';
   return !base || base.type === 'directory' || mine.type === 'directory' ? 'added' : 'modified';
 }
 
-export function placed(path: string, entry: LayerEntry | undefined): Placed | undefined {
+export function pathEntry(path: string, entry: LayerEntry | undefined): PathEntry | undefined {
   return entry && { path, entry };
 }
 
@@ -70,7 +70,7 @@ export function bitsOf({ stat }: LayerEntry): number {
 const MAX_SHOWN_BYTES = 2 ** 20;
 
 /** The text of a file; undefined for a binary one, and for anything that is not a file. An absent file is empty. */
-export async function shownText(one: Placed | undefined, contents: LayerContents): Promise<string | undefined> {
+export async function shownText(one: PathEntry | undefined, contents: LayerContents): Promise<string | undefined> {
   if (!one || one.entry.type === 'directory') return '';
   if (one.entry.type !== 'file') return undefined;
   return textOf(await contents.read(one));

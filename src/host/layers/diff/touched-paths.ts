@@ -7,7 +7,7 @@ import type { Jail } from '../../jail/jail.ts';
 export interface LayerJails {
   /** The live workspace. */
   readonly live: Jail;
-  /** What the change wrote. */
+  /** Files that the change wrote. */
   readonly upper: Jail;
   /** Files as they were before others changed them. */
   readonly pins: Jail;
@@ -27,7 +27,7 @@ export interface LayerEntry {
 }
 
 /** A path with its three states; undefined where nothing is there. */
-export interface Touched {
+export interface TouchedPath {
   readonly path: string;
   /** In the change. */
   readonly mine: LayerEntry | undefined;
@@ -49,7 +49,7 @@ export interface NewTree {
   /** True if a rename moves it as a whole: nothing in it is left out. */
   readonly isWhole: boolean;
   /** Everything in it, directories before their contents. */
-  readonly entries: readonly Touched[];
+  readonly entries: readonly TouchedPath[];
 }
 
 export type LeftOutWhy = 'protected' | 'special' | 'git' | 'name';
@@ -61,7 +61,7 @@ export interface LeftOut {
 }
 
 export interface LayerWalk {
-  readonly touched: readonly Touched[];
+  readonly touched: readonly TouchedPath[];
   readonly trees: readonly NewTree[];
   readonly leftOut: readonly LeftOut[];
   /** Directories that exist in the base and not in the change, the outermost first. */

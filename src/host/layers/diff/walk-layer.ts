@@ -10,7 +10,7 @@ import { pathInside } from '../../jail/pin.ts';
 import { Turns } from '../../search/turns.ts';
 import { toBytes, toText, type ByteString } from '../../text/byte-string.ts';
 import { MAX_DEPTH } from '../../walk/walk.ts';
-import { isWhiteout, Level, type Below } from './layered-dir.ts';
+import { isWhiteout, LayeredDir, type NameStates } from './layered-dir.ts';
 import {
   TooManyFiles,
   type LayerEntry,
@@ -19,7 +19,7 @@ import {
   type LeftOut,
   type LeftOutWhy,
   type NewTree,
-  type Touched,
+  type TouchedPath,
 } from './touched-paths.ts';
 
 export interface WalkOptions {
@@ -36,13 +36,13 @@ const TURN_MS = 5;
 
 export async function walkLayer(jails: LayerJails, options: WalkOptions): Promise<LayerWalk> {
   const walk = new Walk(options);
-  using root = Level.root(jails);
+  using root = LayeredDir.root(jails);
   await walk.into(root, 1);
   return walk;
 }
 
 class Walk implements LayerWalk {
-  readonly touched: Touched[] = [];
+  readonly touched: TouchedPath[] = [];
   readonly trees: NewTree[] = [];
   readonly leftOut: LeftOut[] = [];
   readonly goneDirectories: string[] = [];
@@ -56,51 +56,51 @@ class Walk implements LayerWalk {
   }
 
   /** A directory of upper that is a directory in the base too. */
-  async into(level: Level, depth: number): Promise<void> {
-    const names = level.names('upper');
+  async into(dir: LayeredDir, depth: number): Promise<void> {
+    const names = dir.names('upper');
     for (const name of names) {
-      const upper = level.look('upper', name);
-      if (upper && this.#isTaken(level, name, upper)) await this.#entry(level, name, upper, depth);
+      const upper = dir.entryAt('upper', name);
+      if (upper && this.#isTaken(dir, name, upper)) await this.#entry(dir, name, upper, depth);
       if (this.#turns.isOver) await this.#turns.next();
     }
-    await this.#hidden(level, new Set(names));
+    await this.#hidden(dir, new Set(names));
   }
 
-  async #entry(level: Level, name: ByteString, upper: LayerEntry, depth: number): Promise<void> {
-    const below = level.below(name);
+  async #entry(dir: LayeredDir, name: ByteString, upper: LayerEntry, depth: number): Promise<void> {
+    const below = dir.below(name);
     const { base } = below;
-    if (isWhiteout(upper)) return base && this.#gone(level, name, below);
+    if (isWhiteout(upper)) return base && this.#gone(dir, name, below);
     if (upper.type !== 'directory') {
-      if (base?.type === 'directory') await this.#gone(level, name, below);
-      this.#put({ path: pathInside(level.path, name), ...below, mine: upper });
+      if (base?.type === 'directory') await this.#gone(dir, name, below);
+      this.#put({ path: pathInside(dir.path, name), ...below, mine: upper });
       return;
     }
-    if (base && base.type !== 'directory') await this.#gone(level, name, below);
+    if (base && base.type !== 'directory') await this.#gone(dir, name, below);
     if (depth > MAX_DEPTH) return;
-    using inner = level.down(name);
-    if (base?.type !== 'directory') return await this.#newTree(inner, name, level, depth);
+    using inner = dir.down(name);
+    if (base?.type !== 'directory') return await this.#newTree(inner, name, dir, depth);
     if (isModeChanged(base, upper)) this.#put({ path: inner.path, ...below, mine: upper });
     await this.into(inner, depth + 1);
   }
 
   /** Names of the base that neither upper nor the view has: the directory was removed and made again. */
-  async #hidden(level: Level, inUpper: ReadonlySet<ByteString>): Promise<void> {
-    // One visible name is enough: a directory that was made again shows none, and what is not in the base is hidden.
-    if (!level.has('view') || level.showsOther(inUpper)) return;
-    const names = level.namesBelow().filter((name) => !inUpper.has(name));
-    if (names.some((name) => level.look('view', name))) return;
+  async #hidden(dir: LayeredDir, inUpper: ReadonlySet<ByteString>): Promise<void> {
+    // One visible name is enough: a directory that was made again shows none, and names missing in the base are hidden.
+    if (!dir.has('view') || dir.showsOther(inUpper)) return;
+    const names = dir.namesBelow().filter((name) => !inUpper.has(name));
+    if (names.some((name) => dir.entryAt('view', name))) return;
     for (const name of names) {
-      const below = level.below(name);
-      if (below.base && this.#isTaken(level, name, below.base)) await this.#gone(level, name, below);
+      const below = dir.below(name);
+      if (below.base && this.#isTaken(dir, name, below.base)) await this.#gone(dir, name, below);
     }
   }
 
   /** The base entry is deleted, with everything below. */
-  async #gone(level: Level, name: ByteString, below: Below): Promise<void> {
+  async #gone(dir: LayeredDir, name: ByteString, below: NameStates): Promise<void> {
     if (this.#turns.isOver) await this.#turns.next();
-    const one: Touched = { path: pathInside(level.path, name), ...below, mine: undefined };
+    const one: TouchedPath = { path: pathInside(dir.path, name), ...below, mine: undefined };
     if (below.base!.type !== 'directory') return this.#put(one);
-    using inner = level.down(name);
+    using inner = dir.down(name);
     this.goneDirectories.push(inner.path);
     let isEmpty = true;
     for (const innerName of inner.namesBelow()) {
@@ -112,41 +112,41 @@ class Walk implements LayerWalk {
     if (isEmpty) this.#put(one);
   }
 
-  async #newTree(level: Level, name: ByteString, above: Level, depth: number): Promise<void> {
+  async #newTree(dir: LayeredDir, name: ByteString, above: LayeredDir, depth: number): Promise<void> {
     const leftOut = this.leftOut.length;
-    const found: Touched[] = [];
+    const found: TouchedPath[] = [];
     const counted = { files: 0, bytes: 0, isInUpper: true };
-    found.push({ ...this.#states(above, name), mine: above.look('upper', name)! });
-    await this.#added(level, found, counted, depth);
-    const isFree = !above.look('live', name);
+    found.push({ ...this.#states(above, name), mine: above.entryAt('upper', name)! });
+    await this.#added(dir, found, counted, depth);
+    const isFree = !above.entryAt('live', name);
     if (counted.files > MAX_SINGLE_FILES && counted.isInUpper && isFree) {
       const isWhole = this.leftOut.length === leftOut;
-      this.trees.push({ path: level.path, files: counted.files, bytes: counted.bytes, isWhole, entries: found });
+      this.trees.push({ path: dir.path, files: counted.files, bytes: counted.bytes, isWhole, entries: found });
     } else {
       for (const one of found) this.#put(one);
     }
   }
 
-  /** Everything in a directory that is not in the base; `level` is that directory. */
+  /** Everything in a directory that is not in the base; `dir` is that directory. */
   async #added(
-    level: Level,
-    found: Touched[],
+    dir: LayeredDir,
+    found: TouchedPath[],
     counted: { files: number; bytes: number; isInUpper: boolean },
     depth: number,
   ): Promise<void> {
-    for (const name of level.names('view')) {
+    for (const name of dir.names('view')) {
       if (this.#turns.isOver) await this.#turns.next();
-      const seen = level.look('view', name);
-      if (!seen || !this.#isTaken(level, name, seen)) continue;
-      const upper = level.look('upper', name);
+      const seen = dir.entryAt('view', name);
+      if (!seen || !this.#isTaken(dir, name, seen)) continue;
+      const upper = dir.entryAt('upper', name);
       const isInUpper = upper !== undefined && upper.type === seen.type;
       const mine = isInUpper ? upper : seen;
       counted.isInUpper &&= isInUpper;
-      found.push({ ...this.#states(level, name), mine, ...(!isInUpper && { isMoved: true }) });
+      found.push({ ...this.#states(dir, name), mine, ...(!isInUpper && { isMoved: true }) });
       if (found.length > this.#options.maxFiles) throw new TooManyFiles(this.#options.maxFiles);
       if (seen.type === 'directory') {
         if (depth > MAX_DEPTH) continue;
-        using inner = level.down(name);
+        using inner = dir.down(name);
         await this.#added(inner, found, counted, depth + 1);
       } else {
         counted.files++;
@@ -155,19 +155,19 @@ class Walk implements LayerWalk {
     }
   }
 
-  #put(one: Touched): void {
+  #put(one: TouchedPath): void {
     if (this.touched.push(one) > this.#options.maxFiles) throw new TooManyFiles(this.#options.maxFiles);
   }
 
-  #states(level: Level, name: ByteString): Omit<Touched, 'mine'> {
-    const path = pathInside(level.path, name);
-    return { path, ...level.below(name) };
+  #states(dir: LayeredDir, name: ByteString): Omit<TouchedPath, 'mine'> {
+    const path = pathInside(dir.path, name);
+    return { path, ...dir.below(name) };
   }
 
-  /** Notes what is left out; false for that and for files of writes under way. */
-  #isTaken(level: Level, name: ByteString, entry: LayerEntry): boolean {
+  /** Notes a path that is left out; false for that and for files of writes under way. */
+  #isTaken(dir: LayeredDir, name: ByteString, entry: LayerEntry): boolean {
     if (isTempName(name)) return false;
-    const path = pathInside(level.path, name);
+    const path = pathInside(dir.path, name);
     if (name === '.git' && entry.type === 'directory') {
       this.gitDirectories.push(path);
       return false;

@@ -75,9 +75,9 @@ function seenAt(jail: Jail, path: string): Seen {
 
 /** Takes the locks that git itself takes; returns how to release them. Throws `exists` if git holds one. */
 export function lockGit(paths: readonly string[], jail: Jail): Disposable {
-  const held: string[] = [];
+  const locked: string[] = [];
   const release = () => {
-    for (const path of held) {
+    for (const path of locked) {
       using entry = jail.entry(path);
       entry.act((at) => rmSync(at, { force: true }));
     }
@@ -88,7 +88,7 @@ export function lockGit(paths: readonly string[], jail: Jail): Disposable {
       // Without its directory git has nothing to lock: no other reference is below.
       if (entry.missingParents.length > 0) continue;
       entry.act((at) => writeFileSync(at, '', { flag: 'wx' }));
-      held.push(path);
+      locked.push(path);
     }
   } catch (error) {
     release();

@@ -15,7 +15,7 @@ import { listSorted } from '../../walk/walk-list.ts';
 import { isGone, MAX_DEPTH, MAX_PATH_BYTES, type SkipReason } from '../../walk/walk.ts';
 import { OUTCOME } from '../findings.ts';
 import { Arena } from './index-arena.ts';
-import { IndexGivesUp } from './index-gives-up.ts';
+import { IndexUnusable } from './index-unusable.ts';
 import { FileFilters } from './index-filters.ts';
 import type { IndexData } from './index-messages.ts';
 import { FileOrder } from './index-order.ts';
@@ -65,7 +65,7 @@ export class IndexLoader {
       await nextTurn();
       since = performance.now();
     }
-    if (this.root.unreadable) throw new IndexGivesUp('the root cannot be read');
+    if (this.root.unreadable) throw new IndexUnusable('the root cannot be read');
     this.linked.mark();
   }
 
@@ -80,30 +80,30 @@ export class IndexLoader {
   }
 
   #update(dir: IndexedDir, names: Set<ByteString>): void {
-    let held: WalkDir;
+    let walkDir: WalkDir;
     try {
-      held = this.#openDir(dir.path);
+      walkDir = this.#openDir(dir.path);
     } catch {
       this.#rescan(dir);
       return;
     }
     const pending: IndexedDir[] = [];
     try {
-      for (const name of names) this.#updateEntry(dir, held, name, pending);
+      for (const name of names) this.#updateEntry(dir, walkDir, name, pending);
     } finally {
-      held.close();
+      walkDir.close();
     }
     for (let next = pending.pop(); next; next = pending.pop()) this.#scan(next, pending);
   }
 
-  #updateEntry(dir: IndexedDir, held: WalkDir, name: ByteString, pending: IndexedDir[]): void {
+  #updateEntry(dir: IndexedDir, walkDir: WalkDir, name: ByteString, pending: IndexedDir[]): void {
     const known = dir.entries.get(name);
     if (known?.kind === 'dir') this.#drop(known);
     const path = joinPath(dir.path, name);
     try {
-      const stat = held.lstat(name);
+      const stat = walkDir.lstat(name);
       if (stat.isDirectory() && reachesInto(this.#range, path)) pending.push(this.#newDir(dir, name));
-      else if (stat.isFile() && holdsFile(this.#range, path)) this.#loadFile(dir, held, name);
+      else if (stat.isFile() && holdsFile(this.#range, path)) this.#loadFile(dir, walkDir, name);
       else this.#forget(dir, name);
     } catch (error) {
       // An entry that cannot be statted does not exist for a search either.
@@ -137,17 +137,17 @@ export class IndexLoader {
   /** Watches and lists a directory, loads its files, and queues its directories. */
   #scan(dir: IndexedDir, pending: IndexedDir[]): void {
     const isTooDeep = dir.path.length > MAX_PATH_BYTES || dir.path.split('/').length >= MAX_DEPTH;
-    if (isTooDeep) throw new IndexGivesUp('a directory lies too deep');
-    let held: WalkDir | undefined;
+    if (isTooDeep) throw new IndexUnusable('a directory lies too deep');
+    let walkDir: WalkDir | undefined;
     try {
-      held = this.#openDir(dir.path);
-      this.#startWatch(dir, held);
-      const listing = listSorted(held, { mayBlock: true }).next();
+      walkDir = this.#openDir(dir.path);
+      this.#startWatch(dir, walkDir);
+      const listing = listSorted(walkDir, { mayBlock: true }).next();
       const folders: IndexedDir[] = [];
       for (const { name, isDir } of (listing.value as string[]).map(entryOf)) {
         const path = joinPath(dir.path, name);
         if (isDir && reachesInto(this.#range, path)) folders.push(this.#newDir(dir, name));
-        else if (!isDir && holdsFile(this.#range, path)) this.#loadFile(dir, held, name);
+        else if (!isDir && holdsFile(this.#range, path)) this.#loadFile(dir, walkDir, name);
       }
       // The first directory is popped next, so that memory order is answer order.
       pending.push(...folders.reverse());
@@ -156,17 +156,17 @@ export class IndexLoader {
       if (!isGone(reason)) this.#setUnreadable(dir, reason);
       else this.#dropFromParent(dir);
     } finally {
-      held?.close();
+      walkDir?.close();
     }
   }
 
-  #startWatch(dir: IndexedDir, held: WalkDir): void {
+  #startWatch(dir: IndexedDir, walkDir: WalkDir): void {
     try {
-      this.#watch.add(dir, held);
+      this.#watch.add(dir, walkDir);
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? error.code : undefined;
       if (code === 'ENOSPC' || code === 'EMFILE')
-        throw new IndexGivesUp(`the system allows no further watch (${code})`);
+        throw new IndexUnusable(`the system allows no further watch (${code})`);
       throw error;
     }
   }
@@ -177,13 +177,13 @@ export class IndexLoader {
     this.#order = undefined;
   }
 
-  #loadFile(dir: IndexedDir, held: WalkDir, name: ByteString): void {
+  #loadFile(dir: IndexedDir, walkDir: WalkDir, name: ByteString): void {
     const known = dir.entries.get(name);
     const file = known?.kind === 'file' ? known : this.#newFile(dir, name);
     this.linked.release(file);
     file.unreadable = undefined;
     try {
-      this.#loadText(held, file);
+      this.#loadText(walkDir, file);
     } catch (error) {
       const { reason } = HostError.fromErrno(error, '');
       this.linked.release(file);
@@ -191,14 +191,14 @@ export class IndexLoader {
       file.unreadable = reason;
       this.slots.outcomes[file.slot] = OUTCOME.unreadable;
       if (isGone(reason) || reason === 'not-a-file') this.#forget(dir, name);
-      else this.#noteUnopened(held, file);
+      else this.#noteUnopened(walkDir, file);
     }
   }
 
   /** A chmod through another hard link is not reported under this name. */
-  #noteUnopened(held: WalkDir, file: IndexedFile): void {
+  #noteUnopened(walkDir: WalkDir, file: IndexedFile): void {
     try {
-      this.linked.note(file, held.lstat(file.name));
+      this.linked.note(file, walkDir.lstat(file.name));
     } catch (error) {
       // The file was removed, which arrives as another change.
       HostError.fromErrno(error, '');
@@ -206,7 +206,7 @@ export class IndexLoader {
   }
 
   #newFile(dir: IndexedDir, name: ByteString): IndexedFile {
-    if (this.slots.fileCount === MAX_INDEXED_FILES) throw new IndexGivesUp(`more than ${MAX_INDEXED_FILES} files`);
+    if (this.slots.fileCount === MAX_INDEXED_FILES) throw new IndexUnusable(`more than ${MAX_INDEXED_FILES} files`);
     const file: IndexedFile = { kind: 'file', name, dir, slot: this.slots.take(), inode: NO_INODE };
     this.slots.files[file.slot] = file;
     setEntry(dir, file);
@@ -214,11 +214,11 @@ export class IndexLoader {
     return file;
   }
 
-  #loadText(held: WalkDir, file: IndexedFile): void {
+  #loadText(walkDir: WalkDir, file: IndexedFile): void {
     const { memory, top } = this.arena;
     const { outcomes } = this.slots;
     const isWanted = (stat: Stats) => !this.linked.note(file, stat);
-    const text = loadFile(memory, top, held, file.name, this.#maxFileBytes, isWanted);
+    const text = loadFile(memory, top, walkDir, file.name, this.#maxFileBytes, isWanted);
     if (text === 'unwanted') return;
     if (text === 'over-limit') outcomes[file.slot] = OUTCOME.tooLarge;
     else if (memory.kernels.hasNul(text.start, text.end - text.start)) outcomes[file.slot] = OUTCOME.binary;

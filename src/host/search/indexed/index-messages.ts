@@ -41,7 +41,7 @@ export type FromIndex =
    */
   | { kind: 'linked'; inodes: readonly number[] }
   /** The part can serve no further search; the reason is for debugging. */
-  | { kind: 'given-up'; reason: string }
+  | { kind: 'unusable'; reason: string }
   /** Without findings: reading the files is better. */
   | { kind: 'answer'; findings?: Findings }
   | { kind: 'bad-regex'; pattern: string; reason: string };

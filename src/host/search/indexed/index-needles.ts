@@ -23,8 +23,8 @@ export function signedNeedles(query: Query, regex: Regex | undefined): Buffer[][
 }
 
 function isSigned(set: readonly Buffer[]): boolean {
-  const isTold = (bytes: Buffer) => bytes.length >= MIN_NEEDLE && !bytes.includes(REPLACEMENT);
-  return set.length > 0 && set.length <= MAX_NEEDLES && set.every(isTold);
+  const isSignable = (bytes: Buffer) => bytes.length >= MIN_NEEDLE && !bytes.includes(REPLACEMENT);
+  return set.length > 0 && set.length <= MAX_NEEDLES && set.every(isSignable);
 }
 
 function literalOf({ pattern, ignoreCase }: Query): Buffer[] | undefined {

@@ -8,7 +8,7 @@ import type { FromIndex, IndexData, IndexOrder, ToIndex } from './index-messages
 export interface IndexPartEvents {
   /** Called when it loaded more, or all of its part. */
   onLoaded(): void;
-  onGivenUp(): void;
+  onUnusable(): void;
   /** These files have several hard links, of which some may be in other parts. */
   onLinked(inodes: readonly number[]): void;
 }
@@ -28,7 +28,7 @@ export class IndexPart {
     this.#worker = new Worker(new URL(THREAD_FILE, import.meta.url), { workerData: data });
     this.#worker.unref();
     this.#worker.on('message', (message: FromIndex) => this.#receive(message, events));
-    this.#worker.on('error', () => events.onGivenUp());
+    this.#worker.on('error', () => events.onUnusable());
   }
 
   /** Resolves with undefined when reading the files is better. */
@@ -58,7 +58,7 @@ export class IndexPart {
     if (message.kind === 'loading') this.loaded = message;
     else if (message.kind === 'ready') this.isReady = true;
     else if (message.kind === 'linked') events.onLinked(message.inodes);
-    else if (message.kind === 'given-up') events.onGivenUp();
+    else if (message.kind === 'unusable') events.onUnusable();
     else if (message.kind === 'answer') this.#settle()?.resolve(message.findings);
     else this.#settle()?.reject(new RegexError(message.pattern, message.reason));
     if (message.kind === 'loading' || message.kind === 'ready') events.onLoaded();

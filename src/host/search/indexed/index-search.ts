@@ -48,7 +48,7 @@ export class IndexSearch {
   readonly #lineLimit: number;
   readonly #isJson: boolean;
   /** The directory that files were last read from. */
-  #held: WalkDir | undefined;
+  #walkDir: WalkDir | undefined;
 
   constructor(query: Query, options: IndexSearchOptions) {
     this.#query = query;
@@ -63,15 +63,15 @@ export class IndexSearch {
     const [from, to] = order.rangeOf(start);
     try {
       let at = from;
-      for (const { at: place, path, reason } of order.unreadable) {
-        if (place < from || place > to || !isBelow(start, path)) continue;
-        this.#searchRange(order.slots.subarray(at, place));
+      for (const { at: index, path, reason } of order.unreadable) {
+        if (index < from || index > to || !isBelow(start, path)) continue;
+        this.#searchRange(order.slots.subarray(at, index));
         this.#writer.addSkipped(path, reason);
-        at = place;
+        at = index;
       }
       this.#searchRange(order.slots.subarray(at, to));
     } finally {
-      this.#held?.close();
+      this.#walkDir?.close();
     }
     return this.#writer.take();
   }
@@ -141,12 +141,12 @@ export class IndexSearch {
     const { loader, openDir } = this.#options;
     const { memory, top } = loader.arena;
     try {
-      if (this.#held?.path !== dir.path) {
-        this.#held?.close();
-        this.#held = undefined;
-        this.#held = openDir(dir.path);
+      if (this.#walkDir?.path !== dir.path) {
+        this.#walkDir?.close();
+        this.#walkDir = undefined;
+        this.#walkDir = openDir(dir.path);
       }
-      const text = loadFile(memory, top, this.#held, name, this.#query.maxFileBytes);
+      const text = loadFile(memory, top, this.#walkDir, name, this.#query.maxFileBytes);
       if (text === 'over-limit') return { outcome: OUTCOME.tooLarge };
       if (memory.kernels.hasNul(text.start, text.end - text.start)) return { outcome: OUTCOME.binary };
       return this.#resultIn(text);

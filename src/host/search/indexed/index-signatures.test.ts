@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
+import { rounds } from '#testing/basics';
 import { Signatures } from './index-signatures.ts';
 import { TextMemory, TEXT_START } from '../match/text-memory.ts';
 
@@ -27,7 +28,7 @@ test('every text that holds a needle is marked, in whichever chunk or across two
       signatures.add(slot, memory, put(text));
       expect(marked(signatures, 'needle 123')).toContain(slot++);
     }),
-    { numRuns: 50 },
+    { numRuns: rounds(50, 150, 1500) },
   );
   expect(marked(signatures, 'quite another')).toEqual([]);
 });

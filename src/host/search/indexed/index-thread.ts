@@ -10,8 +10,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { compileRegex, RegexError } from '../../regex/index.ts';
 import { toPath, walkDirsBelow } from '../../walk/walk-dir.ts';
 import { FindingsWriter, type Findings } from '../findings.ts';
-import { GiveWay } from './load-pause.ts';
-import { IndexGivesUp } from './index-gives-up.ts';
+import { LoadPause } from './load-pause.ts';
+import { IndexUnusable } from './index-unusable.ts';
 import { IndexLoader } from './index-loader.ts';
 import type { FromIndex, IndexData, IndexOrder, ToIndex } from './index-messages.ts';
 import { signedNeedles } from './index-needles.ts';
@@ -35,14 +35,14 @@ let isSearching = false;
 let isSigning = false;
 
 await guarded(async () => {
-  const way = new GiveWay(options.readers);
+  const pause = new LoadPause(options.readers);
   const startedMs = performance.now();
   await loader.loadAll({
-    onFolder: () => way.give(),
-    onPause: (files) => tell({ kind: 'loading', files, ms: performance.now() - startedMs - way.givenMs }),
+    onFolder: () => pause.wait(),
+    onPause: (files) => post({ kind: 'loading', files, ms: performance.now() - startedMs - pause.pausedMs }),
   });
-  tellLinked();
-  tell({ kind: 'ready' });
+  postLinked();
+  post({ kind: 'ready' });
   goOnSigning();
 });
 port.on('message', (message: ToIndex) => void guarded(async () => take(message)));
@@ -61,7 +61,7 @@ async function serve(request: IndexOrder): Promise<void> {
     port.postMessage({ kind: 'answer', findings } satisfies FromIndex, buffers);
   } catch (error) {
     if (!(error instanceof RegexError)) throw error;
-    tell({ kind: 'bad-regex', pattern: error.pattern, reason: error.reason });
+    post({ kind: 'bad-regex', pattern: error.pattern, reason: error.reason });
   } finally {
     isSearching = false;
     goOnSigning();
@@ -70,9 +70,9 @@ async function serve(request: IndexOrder): Promise<void> {
 
 async function search({ query, start, globs, stop }: IndexOrder): Promise<Findings | undefined> {
   const changes = await watch.take();
-  if (!changes || inodeOfRoot() !== rootInode) throw new IndexGivesUp('changes may have been missed');
+  if (!changes || inodeOfRoot() !== rootInode) throw new IndexUnusable('changes may have been missed');
   loader.apply(changes);
-  tellLinked();
+  postLinked();
   if (!reachesInto(options.range, start)) return new FindingsWriter(query).take();
 
   const dir = findDir(loader.root, start);
@@ -117,16 +117,16 @@ async function guarded(work: () => Promise<void>): Promise<void> {
     await work();
   } catch (error) {
     const reason =
-      error instanceof IndexGivesUp ? error.message : error instanceof Error ? error.stack! : String(error);
-    tell({ kind: 'given-up', reason });
+      error instanceof IndexUnusable ? error.message : error instanceof Error ? error.stack! : String(error);
+    post({ kind: 'unusable', reason });
   }
 }
 
-function tellLinked(): void {
+function postLinked(): void {
   const inodes = loader.linked.takeUnsent();
-  if (options.partCount > 1 && inodes.length > 0) tell({ kind: 'linked', inodes });
+  if (options.partCount > 1 && inodes.length > 0) post({ kind: 'linked', inodes });
 }
 
-function tell(message: FromIndex): void {
+function post(message: FromIndex): void {
   port.postMessage(message);
 }

@@ -1,8 +1,8 @@
 /**
  * Collects which entries of the watched directories changed, as inotify reports.
  *
- * After two turns of the event loop every earlier change is known: one lets the loop poll, the other delivers what it
- * read. The kernel drops events when its queue is full, which Node does not report; but then as many as the queue holds
+ * After two turns of the event loop every earlier change is known: one lets the loop poll, the other delivers the
+ * events. The kernel drops events when its queue is full, which Node does not report; but then as many as the queue holds
  * arrive at once.
  */
 import { readFileSync, watch } from 'node:fs';
@@ -22,8 +22,8 @@ export class Watch {
   #hasOverflowed = false;
 
   /** Throws errno errors, ENOSPC when there are too many watches. `dir.watcher.close()` ends the watch. */
-  add(dir: IndexedDir, held: WalkDir): void {
-    const path = String(held.listPath);
+  add(dir: IndexedDir, walkDir: WalkDir): void {
+    const path = String(walkDir.listPath);
     // Events about the directory itself carry the last name of the watched path.
     const self = path.slice(path.lastIndexOf('/') + 1);
     dir.watcher = watch(path, { persistent: true, encoding: 'latin1' }, (_, name) => {

@@ -8,7 +8,7 @@ import type { Stats } from 'node:fs';
 
 import { TRAIT, type FileSlots } from './file-slots.ts';
 import type { Arena } from './index-arena.ts';
-import { IndexGivesUp } from './index-gives-up.ts';
+import { IndexUnusable } from './index-unusable.ts';
 import { NO_INODE, type IndexedFile } from './index-tree.ts';
 
 /** Each is read in every search. */
@@ -19,7 +19,7 @@ export class LinkedFiles {
   readonly #arena: Arena;
   /** Found since names were last scanned. */
   readonly #inodes = new Set<number>();
-  /** Those of `#inodes` that were not sent to the main thread yet. */
+  /** Entries of `#inodes` that were not sent to the main thread yet. */
   #unsent: number[] = [];
   /** Inode of the file that was released last, if it had several links: the other parts know it too. */
   #releasedInode = NO_INODE;
@@ -57,7 +57,7 @@ export class LinkedFiles {
       if (!file || this.#slots.has(file.slot, TRAIT.linked) || !this.#inodes.has(file.inode)) continue;
       this.#arena.release(file);
       this.#slots.traits[file.slot]! |= TRAIT.linked;
-      if (++this.#count > MAX_LINKED) throw new IndexGivesUp(`more than ${MAX_LINKED} files have other names`);
+      if (++this.#count > MAX_LINKED) throw new IndexUnusable(`more than ${MAX_LINKED} files have other names`);
     }
     this.#inodes.clear();
   }

@@ -3,32 +3,32 @@
  *
  * The pause is limited: if such searches never stop, only a loaded index can replace them.
  */
-const MAX_GIVEN_MS = 1000;
+const MAX_PAUSED_MS = 1000;
 
-export class GiveWay {
+export class LoadPause {
   readonly #readers: Int32Array;
-  readonly #maxGivenMs: number;
-  #givenMs = 0;
+  readonly #maxPausedMs: number;
+  #pausedMs = 0;
 
   /** Shared with the main thread, which counts the searches in it. */
-  constructor(readers: Int32Array, maxGivenMs = MAX_GIVEN_MS) {
+  constructor(readers: Int32Array, maxPausedMs = MAX_PAUSED_MS) {
     this.#readers = readers;
-    this.#maxGivenMs = maxGivenMs;
+    this.#maxPausedMs = maxPausedMs;
   }
 
   /** Total time paused. */
-  get givenMs(): number {
-    return this.#givenMs;
+  get pausedMs(): number {
+    return this.#pausedMs;
   }
 
   /** Waits until there is no such search, or until the total pause reaches its limit. */
-  give(): void {
+  wait(): void {
     for (let count = Atomics.load(this.#readers, 0); count > 0; count = Atomics.load(this.#readers, 0)) {
-      const leftMs = this.#maxGivenMs - this.#givenMs;
+      const leftMs = this.#maxPausedMs - this.#pausedMs;
       if (leftMs <= 0) return;
       const startedMs = performance.now();
       Atomics.wait(this.#readers, 0, count, leftMs);
-      this.#givenMs += performance.now() - startedMs;
+      this.#pausedMs += performance.now() - startedMs;
     }
   }
 }

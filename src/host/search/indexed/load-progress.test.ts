@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 
 import { expect, test } from 'vitest';
 
-import { GiveWay } from './load-pause.ts';
+import { LoadPause } from './load-pause.ts';
 import { LoadProgress } from './load-progress.ts';
 
 const LONG_MS = 100_000;
@@ -27,7 +27,7 @@ test('a search waits for a load that takes no longer than a few searches, and un
   expect(await isWaiting(waiting)).toBe(false);
 });
 
-test('it does not wait for one that takes longer, nor for one that has not begun', async () => {
+test('a search does not wait for a load that takes longer, nor for one that has not begun', async () => {
   const load = new LoadProgress();
   load.noteReading(1000, LONG_MS);
   expect(await isWaiting(load.endsSoon(until()))).toBe(false);
@@ -35,7 +35,7 @@ test('it does not wait for one that takes longer, nor for one that has not begun
   expect(await isWaiting(load.endsSoon(until()))).toBe(false);
 });
 
-test('it waits no longer than it thought, and not when nobody wants the answer', async () => {
+test('a search waits no longer than estimated, and not after its caller cancelled', async () => {
   const load = new LoadProgress();
   load.noteReading(1000, 1);
   load.note({ files: 999, ms: 1 });
@@ -48,28 +48,28 @@ test('it waits no longer than it thought, and not when nobody wants the answer',
   await expect(waiting).rejects.toThrow('no longer');
 });
 
-test('loading stands still while files are read, but not for ever', () => {
+test('loading pauses while searches read files, up to a limit', () => {
   const readers = new Int32Array(new SharedArrayBuffer(4));
-  const way = new GiveWay(readers, 20);
-  way.give();
-  expect(way.givenMs).toBe(0);
+  const pause = new LoadPause(readers, 20);
+  pause.wait();
+  expect(pause.pausedMs).toBe(0);
   readers[0] = 1;
-  way.give();
-  const { givenMs } = way;
-  expect(givenMs).not.toBe(0);
-  way.give();
-  expect(way.givenMs).toBe(givenMs);
+  pause.wait();
+  const { pausedMs } = pause;
+  expect(pausedMs).not.toBe(0);
+  pause.wait();
+  expect(pause.pausedMs).toBe(pausedMs);
 });
 
-test('loading goes on as soon as the last search has read', async () => {
+test('loading resumes as soon as the last search has read its files', async () => {
   const readers = new Int32Array(new SharedArrayBuffer(4));
   readers[0] = 1;
   const search = new Worker(
     'const { workerData } = require("node:worker_threads"); Atomics.store(workerData, 0, 0); Atomics.notify(workerData, 0);',
     { eval: true, workerData: readers },
   );
-  // It blocks this thread until then; without that, the test would time out.
-  new GiveWay(readers, LONG_MS).give();
+  // `wait` blocks this thread until then; without the notify the test would time out.
+  new LoadPause(readers, LONG_MS).wait();
   expect(Atomics.load(readers, 0)).toBe(0);
   await search.terminate();
 });

@@ -25,7 +25,7 @@ export class LoadProgress {
   /** Loading has finished or failed. */
   end(): void {
     this.#loaded = { files: 0, ms: 0 };
-    for (const tell of this.#onEnd.splice(0)) tell();
+    for (const onEnd of this.#onEnd.splice(0)) onEnd();
   }
 
   ended(): Promise<void> {

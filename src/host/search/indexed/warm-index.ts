@@ -55,7 +55,7 @@ export class WarmIndex {
     const building = new AbortController();
     this.#building = building;
     this.#build(building.signal).catch(() => {
-      if (this.#building === building) this.#giveUp();
+      if (this.#building === building) this.#drop();
     });
   }
 
@@ -115,7 +115,7 @@ export class WarmIndex {
   }
 
   close(): void {
-    this.#giveUp();
+    this.#drop();
     this.#notBefore = Infinity;
   }
 
@@ -132,7 +132,7 @@ export class WarmIndex {
       const part = new IndexPart(data, {
         onLoaded: () => ifCurrent(() => this.#noteLoaded()),
         onLinked: (inodes) => ifCurrent(() => this.#noteLinked(part, inodes)),
-        onGivenUp: () => ifCurrent(() => this.#giveUp()),
+        onUnusable: () => ifCurrent(() => this.#drop()),
       });
       this.#parts.push(part);
     }
@@ -156,10 +156,10 @@ export class WarmIndex {
 
   /** Drops the index if a search does not stop, as in the middle of a slow regex. */
   #abandon(id: number): void {
-    if (this.#searching === id) this.#giveUp();
+    if (this.#searching === id) this.#drop();
   }
 
-  #giveUp(): void {
+  #drop(): void {
     const parts = this.#parts;
     this.#parts = [];
     this.#building?.abort();

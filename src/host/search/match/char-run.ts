@@ -19,9 +19,9 @@ export class CharRun {
     this.#tables = address;
     this.#offsets = address + TABLE_BYTES * run.length;
     const rarestFirst = Array.from(run.keys()).sort((a, b) => bitsOfSet(run[b]!) - bitsOfSet(run[a]!));
-    rarestFirst.forEach((place, i) => {
-      memory.buffer.set(tableOf(run[place]!), this.#tables + TABLE_BYTES * i);
-      memory.buffer[this.#offsets + i] = place;
+    rarestFirst.forEach((position, i) => {
+      memory.buffer.set(tableOf(run[position]!), this.#tables + TABLE_BYTES * i);
+      memory.buffer[this.#offsets + i] = position;
     });
   }
 

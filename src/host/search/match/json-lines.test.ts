@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
+import { rounds } from '#testing/basics';
 import { FindingsReader, FindingsWriter, MAX_ANSWER_CHARS } from '../findings.ts';
 import { writeJsonLines } from './json-lines.ts';
 import { writeLines } from './lines.ts';
@@ -78,7 +79,7 @@ test('an answer is the same whether its lines came as JSON or not', () => {
       const [json, plain] = [true, false].map((isJson) => answerOf(all, { ...QUERY, ...asked }, isJson));
       expect(json).toEqual(plain);
     }),
-    { numRuns: 500 },
+    { numRuns: rounds(125, 500, 5000) },
   );
 });
 

@@ -90,8 +90,8 @@ function addShown(
   line: number,
 ): void {
   const text = showLine(buffer, { start: lineStart, end: lineEnd }, query.maxLineBytes);
-  const place = column ?? columnOf(buffer, { start: lineStart, end: matchStart }, query);
-  const json = Buffer.concat([head, Buffer.from(`${line},"column":${place},"text":${asciiJson(text)}}`)]);
+  const shownColumn = column ?? columnOf(buffer, { start: lineStart, end: matchStart }, query);
+  const json = Buffer.concat([head, Buffer.from(`${line},"column":${shownColumn},"text":${asciiJson(text)}}`)]);
   writer.addJsonLine(text.length, writer.addJson(json) + json.length);
 }
 

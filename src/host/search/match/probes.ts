@@ -32,12 +32,12 @@ const REPLACEMENT = Buffer.from('\uFFFD');
 export class Probe {
   readonly #finder: Finder;
   #bytes = SURE_BYTES;
-  #places: number;
+  #hits: number;
 
   /** `bits`: estimated to occur at one of 2 ** `bits` positions. */
   constructor(finder: Finder, bits: number) {
     this.#finder = finder;
-    this.#places = SURE_BYTES / 2 ** bits;
+    this.#hits = SURE_BYTES / 2 ** bits;
   }
 
   begin(): void {
@@ -50,13 +50,13 @@ export class Probe {
 
   /** Occurrences per byte. */
   get rate(): number {
-    return this.#places / this.#bytes;
+    return this.#hits / this.#bytes;
   }
 
   /** Records occurrences in so many bytes. */
-  note(bytes: number, places: number): void {
+  note(bytes: number, hits: number): void {
     this.#bytes += bytes;
-    this.#places += places;
+    this.#hits += hits;
   }
 }
 
@@ -106,8 +106,8 @@ function textOf(run: readonly CharSet[]): string | undefined {
 /** The first of several needles. The next position of each is remembered, so that a text is scanned once per needle. */
 class AnyNeedle implements Finder {
   readonly #needles: readonly Needle[];
-  /** By needle: the start of its last search, which went up to `#end`, and the result. */
-  readonly #looked: { from: number; found: number }[] = [];
+  /** Cache by needle: the start of its last search, which ended at `#end`, and the result. */
+  readonly #lastFound: { from: number; found: number }[] = [];
   #end = 0;
 
   constructor(needles: readonly Needle[]) {
@@ -116,16 +116,16 @@ class AnyNeedle implements Finder {
   }
 
   begin(): void {
-    for (const i of this.#needles.keys()) this.#looked[i] = { from: Infinity, found: -1 };
+    for (const i of this.#needles.keys()) this.#lastFound[i] = { from: Infinity, found: -1 };
   }
 
   find(from: number, end: number): number {
     let first = -1;
     for (const [i, needle] of this.#needles.entries()) {
-      const looked = this.#looked[i]!;
-      const isKnown = end === this.#end && from >= looked.from && (looked.found < 0 || looked.found >= from);
-      if (!isKnown) this.#looked[i] = { from, found: needle.find(from, end) };
-      const { found } = this.#looked[i]!;
+      const last = this.#lastFound[i]!;
+      const isKnown = end === this.#end && from >= last.from && (last.found < 0 || last.found >= from);
+      if (!isKnown) this.#lastFound[i] = { from, found: needle.find(from, end) };
+      const { found } = this.#lastFound[i]!;
       if (found >= 0 && (first < 0 || found < first)) first = found;
     }
     this.#end = end;

@@ -52,11 +52,11 @@ export class RegexMatcher {
   #linesWith(lead: Probe, text: TextRange): TextRange[] | undefined {
     const others = this.#probes.filter((probe) => probe !== lead);
     let bytesLeft = (text.end - text.start) * MAX_CANDIDATE_SHARE;
-    let places = 0;
+    let count = 0;
     let at = lead.find(text.start, text.end);
     const lines: TextRange[] = [];
     while (at >= 0 && bytesLeft >= 0) {
-      places++;
+      count++;
       const line = lineAround(this.#memory, text, at);
       if (others.every((probe) => probe.find(line.start, line.end) >= 0)) {
         bytesLeft -= line.end - line.start;
@@ -65,7 +65,7 @@ export class RegexMatcher {
       const next = Math.min(newlineAfter(this.#memory, text, line.end) + 1, text.end);
       at = lead.find(next, text.end);
     }
-    lead.note((at < 0 ? text.end : at) - text.start, places);
+    lead.note((at < 0 ? text.end : at) - text.start, count);
     return at < 0 ? lines : undefined;
   }
 

@@ -21,7 +21,7 @@ function taken(segments: Segments): string[] {
   return texts;
 }
 
-test('what is found is taken in order, whoever is done first and whatever is left of it', () => {
+test('matches are taken in order, whichever part is done first and whatever is left of it', () => {
   const segments = new Segments([part('a', 'f1\0f2\0f3'), part('', 'b/\0c/')]);
   const [first, second] = [next(segments, { maxWork: 2 }), next(segments, { maxWork: 13 })];
   expect([first.parts, second.parts]).toEqual([[part('a', 'f1\0f2')], [part('a', 'f3'), part('', 'b/')]]);
@@ -54,7 +54,7 @@ test('when much text waits for what comes before it, only that is given out', ()
   expect(segments.waiting?.parts).toEqual([part('', 'c\0d')]);
 });
 
-test('nobody is given more than a share of all that waits, however little that seems to be', () => {
+test('no process gets more than a share of all that waits, however little that seems to be', () => {
   const segments = new Segments([part('', 'a/\0b/\0c/\0d/\0e/\0f/\0g/\0h/')]);
   const given = () => next(segments, { shares: 4 }).parts.map(({ dir, names }) => `${dir}:${names}`);
   expect([given(), given()]).toEqual([[':a/\0b/'], [':c/\0d/']]);

@@ -24,11 +24,11 @@ interface WorkBounds {
 }
 
 /** Most text that waits for earlier segments; beyond, only those are searched. */
-const MAX_HELD_CHARS = 2 * MAX_ANSWER_CHARS;
+const MAX_WAITING_CHARS = 2 * MAX_ANSWER_CHARS;
 
 export class Segments {
   #first: Segment | undefined;
-  #heldChars = 0;
+  #waitingChars = 0;
 
   constructor(parts: readonly WalkPart[]) {
     this.#first = waitingFor(parts);
@@ -42,7 +42,7 @@ export class Segments {
   /** The first waiting segment, without handing it out. */
   get waiting(): Segment | undefined {
     let segment = this.#first;
-    if (segment && this.#heldChars > MAX_HELD_CHARS) return segment.state === 'waiting' ? segment : undefined;
+    if (segment && this.#waitingChars > MAX_WAITING_CHARS) return segment.state === 'waiting' ? segment : undefined;
     while (segment && segment.state !== 'waiting') segment = segment.next;
     return segment;
   }
@@ -66,7 +66,7 @@ export class Segments {
     segment.state = 'done';
     segment.findings = findings;
     segment.parts = [];
-    this.#heldChars += findings.texts.length;
+    this.#waitingChars += findings.texts.length;
     return rest.length > 0 ? insertAfter(segment, waitingFor(rest)) : undefined;
   }
 
@@ -80,7 +80,7 @@ export class Segments {
     const { findings } = this.#first ?? {};
     if (!findings) return undefined;
     this.#first = this.#first!.next;
-    this.#heldChars -= findings.texts.length;
+    this.#waitingChars -= findings.texts.length;
     return findings;
   }
 

@@ -69,7 +69,7 @@ describe.skipIf(process.platform !== 'linux')('search processes', () => {
     await expect.poll(started).toEqual([]);
   });
 
-  test('are replaced before the next search when they are stuck in one that is over', async () => {
+  test('are replaced before the next search when they are stuck in one that has ended', async () => {
     // Reading it takes one process half a minute.
     const noise = Array.from({ length: 400_000 }, (_, i) => 'ab'[((i * i * 7919) % 11) & 1]).join('');
     await using dir = await tempDir({ slow: `é${noise.repeat(15)}` });

@@ -47,7 +47,7 @@ function open({ workspace, isAhead }: Extract<ToScan, { kind: 'open' }>): void {
   openDir = calledDirsBelow(workspace, enteredDirsBelow(workspace.root, workspace.mode, workspace.view));
   // Loaded before the first search.
   if (workspace.opening === 'at-once') systemCalls();
-  tell({ kind: 'ready' });
+  send({ kind: 'ready' });
   if (isAhead) setImmediate(() => guarded(NO_SEARCH, () => exercise(workspace, () => searches.size === 0)));
 }
 
@@ -71,7 +71,7 @@ function work({ searchId, taskId, parts, maxWork }: ScanTask, { files, scope, or
   const scan = new TreeScan(files, openDir, parts, scope);
   try {
     const end = scan.run(writer, (done) => done >= maxWork);
-    tell({ kind: 'result', searchId, taskId, findings: writer.take(), rest: end === 'over' ? scan.leave() : [] });
+    send({ kind: 'result', searchId, taskId, findings: writer.take(), rest: end === 'over' ? scan.leave() : [] });
   } finally {
     scan.leave();
     leaveEnteredDir();
@@ -80,7 +80,7 @@ function work({ searchId, taskId, parts, maxWork }: ScanTask, { files, scope, or
 
 function end(searchId: number): void {
   searches.delete(searchId);
-  tell({ kind: 'ended', searchId });
+  send({ kind: 'ended', searchId });
 }
 
 function guarded(searchId: number, work: () => void): void {
@@ -88,14 +88,14 @@ function guarded(searchId: number, work: () => void): void {
     work();
   } catch (error) {
     if (error instanceof RegexError) {
-      tell({ kind: 'bad-regex', searchId, pattern: error.pattern, reason: error.reason });
+      send({ kind: 'bad-regex', searchId, pattern: error.pattern, reason: error.reason });
     } else {
-      tell({ kind: 'broken', searchId, stack: error instanceof Error ? error.stack! : String(error) });
+      send({ kind: 'broken', searchId, stack: error instanceof Error ? error.stack! : String(error) });
     }
   }
 }
 
-function tell(message: FromScan): void {
+function send(message: FromScan): void {
   // Ignores errors: the main process may have ended.
   process.send!(message, undefined, undefined, () => {});
 }

@@ -82,7 +82,7 @@ export class ScanWorker {
     this.#process.on('error', die);
     this.#process.on('exit', () => die(new Error('a search process ended')));
     const there = view ? { ...workspace, view: { ...view, fd: VIEW_FD } } : workspace;
-    this.#tell({ kind: 'open', workspace: there, isAhead });
+    this.#send({ kind: 'open', workspace: there, isAhead });
   }
 
   /** Until it is ready, searching elsewhere is faster than waiting. */
@@ -113,13 +113,13 @@ export class ScanWorker {
   /** `client` must be its current search, if it has one. */
   give(client: ScanClient): void {
     const { order } = client;
-    if (!this.#known.has(order.id)) this.#tell({ kind: 'begin', order });
+    if (!this.#known.has(order.id)) this.#send({ kind: 'begin', order });
     this.#known.add(order.id);
     const task = client.nextTask();
     if (this.#tasks.push(task) === 1) this.#busySince = performance.now();
     this.#client = client;
     this.#hold();
-    this.#tell({ kind: 'task', searchId: order.id, taskId: task.id, parts: task.parts, maxWork: task.maxWork });
+    this.#send({ kind: 'task', searchId: order.id, taskId: task.id, parts: task.parts, maxWork: task.maxWork });
   }
 
   /** Ends a search here; calls `onStuck` when the process does not confirm it within `graceMs`. */
@@ -127,7 +127,7 @@ export class ScanWorker {
     if (!this.#known.delete(searchId)) return;
     if (this.#client?.order.id === searchId) this.#rest();
     this.#ending.set(searchId, setTimeout(onStuck, graceMs).unref());
-    this.#tell({ kind: 'end', searchId });
+    this.#send({ kind: 'end', searchId });
   }
 
   /** Kills the process, and returns its unfinished tasks to their searches. */
@@ -167,7 +167,7 @@ export class ScanWorker {
     this.#process.channel?.unref();
   }
 
-  #tell(message: ToScan): void {
+  #send(message: ToScan): void {
     // A process that did not start or has ended cannot be reached; its events report that.
     if (this.#process.connected) this.#process.send(message, () => {});
   }

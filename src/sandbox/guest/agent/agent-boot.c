@@ -29,7 +29,7 @@
 #include "agent-boot.h"
 #include "agent.h"
 
-enum { DEVICE_WAIT_MS = 30000, LOOK_EVERY_MS = 1, PAGE = 4096 };
+enum { DEVICE_WAIT_MS = 30000, POLL_EVERY_MS = 1, PAGE = 4096 };
 
 static bool is_agent;
 
@@ -113,7 +113,7 @@ static bool find_disk(const char *name, char node[64]) { return find_device("/sy
 
 static void wait_for_device(int waited_ms, const char *what) {
   if (waited_ms >= DEVICE_WAIT_MS) errno = ETIMEDOUT, stop("no device %s", what);
-  usleep(LOOK_EVERY_MS * 1000);
+  usleep(POLL_EVERY_MS * 1000);
 }
 
 /* The host's end is announced after the port. Before that, a read returns a false end of file. */
@@ -155,7 +155,7 @@ static void make_scratch(void) {
   make_directory("/scratch/work", 0755);
 }
 
-/* The image below, and above it what the machine writes. */
+/* The image below, and above it the writes of the machine. */
 static void make_root(void) {
   char image[64];
   int waited_ms = 0;

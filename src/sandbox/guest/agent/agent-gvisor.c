@@ -89,7 +89,7 @@ static void mend_statx(void) {
   close_fd(&fd);
 }
 
-void settle_in_gvisor(const char *own_file, const char *held_mib) {
+void settle_in_gvisor(const char *own_file, const char *reserved_mib) {
   /* The agent's own file is not needed after the start, and counts towards the disk of the sandbox. */
   unlink(own_file);
   use_marks();
@@ -107,5 +107,5 @@ void settle_in_gvisor(const char *own_file, const char *held_mib) {
   retries = (int *)shared;
   sigaltstack(&(stack_t){.ss_sp = shared + PAGE_BYTES, .ss_size = STACK_BYTES}, NULL);
   sigaction(SIGSEGV, &(struct sigaction){.sa_handler = on_fault, .sa_flags = SA_ONSTACK | SA_NODEFER}, NULL);
-  hold((size_t)strtoul(held_mib, NULL, 10));
+  hold((size_t)strtoul(reserved_mib, NULL, 10));
 }

@@ -75,11 +75,11 @@ void serve_drains(void);
 void reap(void);
 int64_t due_in_ms(const struct stream *s, int64_t now);
 
-void hunt(struct stream *s);
+void kill_tree(struct stream *s);
 
 /* Limits the memory of programs in a virtual machine. -1: not watched. */
 int64_t memory_due_in_ms(int64_t now);
-void look_at_memory(void);
+void check_memory(void);
 
 void set_clock(uint32_t id, struct reader *r);
 void add_entropy(uint32_t id, struct reader *r);
@@ -91,7 +91,7 @@ void stop_listening(void);
 void accept_connections(void);
 void serve_connection(struct stream *s);
 
-/* What the loop waits for. */
+/* Events that the loop waits for. */
 void wait_on(int fd, short events);
 void wait_on_drains(void);
 void wait_on_listeners(void);

@@ -17,9 +17,9 @@
 #include "agent-loop.h"
 
 /* A killed process frees its memory a moment later. */
-enum { LOOK_EVERY_MS = 500, LOOK_AFTER_KILL_MS = 1000, SLACK_KIB = 16 * 1024, MAX_PROCESSES = 1024 };
+enum { CHECK_EVERY_MS = 500, CHECK_AFTER_KILL_MS = 1000, SLACK_KIB = 16 * 1024, MAX_PROCESSES = 1024 };
 
-static int64_t limit_kib, next_look_ms;
+static int64_t limit_kib, next_check_ms;
 static int disk = -1;
 
 void watch_memory(const char *limit_mib, const char *disk_path) {
@@ -43,7 +43,7 @@ static int64_t number_in(const char *text, const char *name) {
 }
 
 /* Memory in use; pages in the swap cache count as memory too. */
-static int64_t held_kib(void) {
+static int64_t used_kib(void) {
   struct statfs files;
   if (disk < 0 || fstatfs(disk, &files)) return 0;
   const char *text = read_text("/proc/meminfo");
@@ -94,17 +94,17 @@ static void note_kill(void) {
 
 int64_t memory_due_in_ms(int64_t now) {
   if (limit_kib == 0) return -1;
-  return next_look_ms > now ? next_look_ms - now : 0;
+  return next_check_ms > now ? next_check_ms - now : 0;
 }
 
-void look_at_memory(void) {
+void check_memory(void) {
   static struct holder holders[MAX_PROCESSES];
   if (memory_due_in_ms(now_ms()) != 0) return;
-  next_look_ms = now_ms() + LOOK_EVERY_MS;
-  int64_t excess = held_kib() - limit_kib;
+  next_check_ms = now_ms() + CHECK_EVERY_MS;
+  int64_t excess = used_kib() - limit_kib;
   if (excess <= SLACK_KIB) return;
   int count = find_holders(holders);
   note_kill();
   for (int i = 0; i < count && excess > 0; excess -= holders[i++].kib) kill(holders[i].pid, SIGKILL);
-  next_look_ms = now_ms() + LOOK_AFTER_KILL_MS;
+  next_check_ms = now_ms() + CHECK_AFTER_KILL_MS;
 }

@@ -46,17 +46,17 @@ void close_fd(int *fd) {
 static void cancel(struct stream *s) {
   if (s->is_cancelled || s->op == 0) return;
   s->is_cancelled = true;
-  if (s->pid > 0 && s->op == EXEC) hunt(s);
+  if (s->pid > 0 && s->op == EXEC) kill_tree(s);
   /* SIGTERM lets a child that writes a file remove its draft; an end of input would complete the file. */
   else if (s->pid > 0) kill(s->pid, SIGTERM);
 }
 
-/* Handles HELLO, which comes from a new host: kills what the host before it left running. */
+/* Handles HELLO, which comes from a new host: kills processes that the host before it left running. */
 static void greet(void) {
   for (int i = 0; i < MAX_STREAMS; i++) {
     struct stream *s = &streams[i];
     if (!s->id) continue;
-    if (s->pid > 0) hunt(s);
+    if (s->pid > 0) kill_tree(s);
     close_stream(s);
   }
   stop_listening();
@@ -229,7 +229,7 @@ int main(int argc, char **argv) {
     }
     take_frames();
     reap();
-    look_at_memory();
+    check_memory();
     for (int i = 0; i < MAX_STREAMS; i++) {
       if (!streams[i].id) continue;
       if (streams[i].op == OPEN) serve_connection(&streams[i]);

@@ -14,7 +14,7 @@ enum { SEED = 48, CLOCK, HOSTNAME, LISTEN, RESIZE, SIGNAL };
 /* Flags of an EXEC: it has input; it has a terminal instead of pipes; its start is reported, and it may get signals. */
 enum { HAS_INPUT = 1, HAS_TERMINAL = 2, IS_FOLLOWED = 4 };
 
-/* What an errno is about. */
+/* Subject of an errno. */
 enum { ABOUT_PATH, ABOUT_PROGRAM, ABOUT_WORKDIR, ABOUT_PARENT, ABOUT_USER, ABOUT_SOURCE, ABOUT_TERMINAL };
 /* Not an errno: a keeper reports the pid of its command, before the answer. */
 enum { ABOUT_START = 255 };
@@ -39,7 +39,7 @@ char *take_text(struct reader *r);
 
 void close_fd(int *fd);
 
-/* For children: writes all of it, or exits because the reader is gone. */
+/* Called in children: writes all of it, or exits because the reader is gone. */
 void write_all(int fd, const void *from, size_t length);
 void answer(uint32_t error, uint8_t about, const void *payload, size_t length);
 
@@ -65,11 +65,11 @@ bool has_terminal_signals(void);
  * foreground group.
  */
 bool lead_session(void);
-/* For its command, before the program: a group of its own in the foreground. */
+/* Called in the child, before its program: enters a group of its own in the foreground. */
 bool enter_foreground(void);
 
-/* For the first process of a gVisor sandbox: removes its file and reserves memory beyond the sandbox's size. */
-void settle_in_gvisor(const char *own_file, const char *held_mib);
+/* Called by the first process of a gVisor sandbox: removes its file and reserves memory beyond the sandbox's size. */
+void settle_in_gvisor(const char *own_file, const char *reserved_mib);
 /*
  * When gVisor is out of memory: kills all commands. False if memory is not the cause, or after too many retries in a
  * row.

@@ -8,6 +8,6 @@ import { EPOCH_SECS, type TreeWriter } from '#sandbox/archives';
 const FACTS = { mode: 0o777, uid: 0, gid: 0, mtimeSecs: EPOCH_SECS };
 
 export function addAppFolder(tree: TreeWriter): void {
-  const place = tree.place('home/app');
-  if (!tree.stat(place)) tree.directory(place, FACTS);
+  const resolved = tree.resolve('home/app');
+  if (!tree.stat(resolved)) tree.directory(resolved, FACTS);
 }

@@ -1,8 +1,8 @@
-/** Lists what this machine lacks to build a preset, without a build. */
+/** Lists the programs and settings that this host lacks to build a preset, without building it. */
 import { existsSync, readFileSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
 
+import { ownAccount } from '#host';
 import type { PresetName } from '../catalogue.ts';
 import { PRESET_RECIPES } from './recipes.ts';
 
@@ -33,7 +33,7 @@ function thisHost(): BuildHost {
   return {
     platform: process.platform,
     isRoot: process.getuid?.() === 0,
-    user: userInfo().username,
+    user: ownAccount().name,
     hasProgram: (name) => folders.some((folder) => existsSync(join(folder, name))),
     subuid: existsSync('/etc/subuid') ? readFileSync('/etc/subuid', 'utf8') : undefined,
   };

@@ -72,7 +72,7 @@ async function unpackPreset(
   await applyLayer(tree, contentOf(base), budget, { rename: keptPath, signal });
   await finishDebianTree(tree, rootDir);
   for (const { recipe, archive } of packages) {
-    await applyLayer(tree, contentOf(archive), budget, { rename: (path) => placeOf(recipe, path), signal });
+    await applyLayer(tree, contentOf(archive), budget, { rename: (path) => copiedTo(recipe, path), signal });
     for (const [path, target] of Object.entries(recipe.links)) addLink(tree, path, target);
   }
   addAppFolder(tree);
@@ -82,9 +82,9 @@ async function unpackPreset(
 }
 
 /** An npm archive has everything in one directory. */
-function placeOf({ places }: NpmPackage, path: string): string | undefined {
+function copiedTo({ copies }: NpmPackage, path: string): string | undefined {
   const inPackage = path.slice(path.indexOf('/') + 1);
-  for (const [from, to] of places) {
+  for (const [from, to] of copies) {
     if (from === '') return `${to}/${inPackage}`;
     if (inPackage === from) return to;
   }

@@ -11,7 +11,7 @@ test('takes the Debian archive of the host with its updates, and nothing else of
     'Debian bookworm-security main https://mirror.test/security/',
     'Debian Backports bookworm-backports main http://mirror.test/debian/',
     'Debian trixie main http://mirror.test/debian/',
-    'Somebody nodistro main https://packages.test/',
+    'Another nodistro main https://packages.test/',
     '',
   ].join('\n');
   expect(chooseSources(listing)).toEqual({

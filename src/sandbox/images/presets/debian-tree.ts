@@ -1,7 +1,7 @@
 /**
  * A root directory of Debian packages that were unpacked and not installed.
  *
- * Repeats the effects of an installation, as far as commands in a sandbox depend on them. Omits what identifies this
+ * Repeats the effects of an installation, as far as commands in a sandbox depend on them. Omits files that identify this
  * machine (hostname, resolver and mirrors).
  */
 import { readFileSync } from 'node:fs';
@@ -39,9 +39,9 @@ export function keptPath(path: string): string | undefined {
 
 export async function finishDebianTree(tree: TreeWriter, rootDir: string): Promise<void> {
   for (const name of ['dev', 'dev/pts', 'dev/shm', 'proc', 'run', 'sys', 'var/cache', 'var/log']) {
-    tree.directory(tree.place(name), DIRECTORY);
+    tree.directory(tree.resolve(name), DIRECTORY);
   }
-  const write = (path: string, text: string) => tree.file(tree.place(path), FILE, Readable.from([Buffer.from(text)]));
+  const write = (path: string, text: string) => tree.file(tree.resolve(path), FILE, Readable.from([Buffer.from(text)]));
 
   await write('etc/hosts', '127.0.0.1 localhost\n::1 localhost\n');
   for (const name of ['passwd', 'group']) {
@@ -55,8 +55,8 @@ export async function finishDebianTree(tree: TreeWriter, rootDir: string): Promi
 
 /** Adds a symlink if the path is free. */
 export function addLink(tree: TreeWriter, path: string, target: string): void {
-  const place = tree.place(path);
-  if (!tree.stat(place)) tree.symlink(place, target as ByteString, FILE);
+  const resolved = tree.resolve(path);
+  if (!tree.stat(resolved)) tree.symlink(resolved, target as ByteString, FILE);
 }
 
 function certificates(tree: TreeWriter, rootDir: string): string {

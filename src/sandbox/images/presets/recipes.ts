@@ -7,7 +7,7 @@ import type { PresetName } from '../catalogue.ts';
 export interface PresetRecipe {
   readonly debianPackages: readonly string[];
   /**
-   * Script that mmdebstrap runs in the new root; does what packages do when they are installed rather than unpacked.
+   * Script that mmdebstrap runs in the new root; repeats installation steps of packages, which are only unpacked.
    */
   readonly hook: string;
   /** Unpacked over the Debian packages. */
@@ -19,7 +19,7 @@ export interface NpmPackage {
   /** Package name with its version. */
   readonly spec: string;
   /** Path in the package, and its target; the first match wins, other files are skipped. */
-  readonly places: readonly (readonly [from: string, to: string])[];
+  readonly copies: readonly (readonly [from: string, to: string])[];
   readonly links: Readonly<Record<string, string>>;
 }
 
@@ -77,10 +77,10 @@ export const PRESET_RECIPES: Readonly<Record<PresetName, PresetRecipe>> = {
     debianPackages: [...BASE_PACKAGES, 'libatomic1'],
     hook: MAKE_FOLDERS,
     npmPackages: [
-      { spec: `node-linux-${NODE_ARCH}@22.23.3`, places: [['bin/node', 'usr/local/bin/node']], links: {} },
+      { spec: `node-linux-${NODE_ARCH}@22.23.3`, copies: [['bin/node', 'usr/local/bin/node']], links: {} },
       {
         spec: 'npm@10.9.9',
-        places: [['', 'usr/local/lib/node_modules/npm']],
+        copies: [['', 'usr/local/lib/node_modules/npm']],
         links: {
           'usr/local/bin/npm': '../lib/node_modules/npm/bin/npm-cli.js',
           'usr/local/bin/npx': '../lib/node_modules/npm/bin/npx-cli.js',

@@ -96,7 +96,10 @@ function finish(hash: Hash, { part, path, blob, from }: Finishing): void {
   if (digest === blob.digest) return renameSync(part, path);
   rmSync(part);
   // Retries the whole blob, because the fault may be in the bytes of an earlier attempt.
-  throw new RegistryError(from > 0 ? 'unreachable' : 'broken', `what came for ${blob.digest} is ${digest}`);
+  throw new RegistryError(
+    from > 0 ? 'unreachable' : 'broken',
+    `registry sent digest ${digest} instead of ${blob.digest}; pull again`,
+  );
 }
 
 function rangeFrom(offset: number): Record<string, string> {

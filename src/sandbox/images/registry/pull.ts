@@ -44,7 +44,7 @@ export interface PulledImage {
   readonly blobs: readonly string[];
 }
 
-/** What a reference resolves to now. */
+/** Manifest that a reference resolves to now. */
 export interface ResolvedImage {
   readonly manifest: Manifest;
   readonly http: RegistryHttp;
@@ -86,7 +86,7 @@ async function findManifest(http: RegistryHttp, start: string, options: PullOpti
   for (let depth = 0; depth < MAX_INDEX_DEPTH; depth++) {
     const bytes = await fetchDocument(http, version, options);
     if (version.startsWith('sha256:') && digestOf(bytes) !== version) {
-      throw new RegistryError('broken', `what came for ${version} is ${digestOf(bytes)}`);
+      throw new RegistryError('broken', `registry sent digest ${digestOf(bytes)} instead of ${version}; pull again`);
     }
     const document = parseDocument(bytes);
     if (!('manifests' in document)) return document;

@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { dirname } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { expect, test } from 'vitest';
 
@@ -46,9 +45,7 @@ async function startDockerRegistry(dir: TempDir): Promise<AsyncDisposable & { ho
       ({ ok }) => ok,
       () => false,
     );
-  for (const deadline = Date.now() + 15_000; !(await isUp()); await sleep(50)) {
-    if (Date.now() > deadline) throw new Error('docker-registry did not start');
-  }
+  await expect.poll(isUp).toBe(true);
   return {
     host,
     async [Symbol.asyncDispose]() {

@@ -100,7 +100,7 @@ export class RegistryHttp {
       if (url.protocol !== 'https:' && !(url.protocol === 'http:' && this.#isPlain(url.host))) {
         throw new RegistryError(
           'refused',
-          `${url.origin} is not encrypted and not one of the hosts that may do without`,
+          `${url.origin} uses plain HTTP, which is allowed only for this machine; use a registry with HTTPS`,
         );
       }
       const answer = await this.#ask(url, headers, signal);

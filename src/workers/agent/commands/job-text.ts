@@ -10,7 +10,7 @@ import type { JobState } from './job-output.ts';
 const JOB_SHARE = 0.35;
 
 export const JOB_NOTES: Reads['notes'] = [
-  { field: 'status', is: 'running', says: 'goes on' },
+  { field: 'status', is: 'running', says: 'continues' },
   { field: 'status', is: 'killed', says: 'killed' },
   { field: 'exit_code', says: 'exit {}' },
   { field: 'status', is: 'failed', says: 'killed' },
@@ -21,7 +21,7 @@ export const jobFields = {
   status: z.enum(['running', 'finished', 'killed', 'failed']),
   exit_code: wire.int32().optional().describe('Absent while it runs, and if a signal ended it.'),
   output: z.string().describe('New output of both streams, shortened if it is long.'),
-  because: z.string().optional().describe('What ended the wait.'),
+  because: z.string().optional().describe('Event that ended the wait.'),
 };
 
 export const JobReply = z.object(jobFields);

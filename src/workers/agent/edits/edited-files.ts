@@ -6,7 +6,7 @@ import { errors } from '../errors.ts';
 import type { AgentContext } from '../worker.ts';
 
 /** Limit for all files together. */
-const MAX_HELD_BYTES = 1 << 28;
+const MAX_KEPT_BYTES = 1 << 28;
 
 export class EditedFile {
   /** The path in the spelling of the jail. */
@@ -45,7 +45,7 @@ export class EditedFile {
 export class EditedFiles {
   readonly #files = new Map<string, EditedFile>();
   readonly #context: Pick<AgentContext, 'jail' | 'maxFileBytes'>;
-  #heldBytes = 0;
+  #keptBytes = 0;
 
   constructor(context: Pick<AgentContext, 'jail' | 'maxFileBytes'>) {
     this.#context = context;
@@ -67,9 +67,9 @@ export class EditedFiles {
     using file = target.open();
     const { size } = file;
     if (size > maxFileBytes) throw errors.fail('A213', { path, size, limit: maxFileBytes });
-    this.#heldBytes += size;
-    if (this.#heldBytes > MAX_HELD_BYTES) {
-      throw errors.fail('A210', { problem: `the files hold more than ${MAX_HELD_BYTES} bytes together; edit fewer` });
+    this.#keptBytes += size;
+    if (this.#keptBytes > MAX_KEPT_BYTES) {
+      throw errors.fail('A210', { problem: `the files hold more than ${MAX_KEPT_BYTES} bytes together; edit fewer` });
     }
     const bytes = await file.read();
     if (!isUtf8(bytes)) throw errors.fail('A210', { problem: `${path} is not UTF-8 text` });

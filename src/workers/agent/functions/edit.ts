@@ -37,7 +37,7 @@ const EditedFileShape = wire.named(
     from: z.string().optional().describe('Old path of a moved file.'),
     places: z.array(wire.uint64()).describe('Lines where it was changed, after the edit; the first of them.'),
     count: wire.uint64().describe('Replacements, or chunks of the patch.'),
-    added: wire.uint64().describe('Lines.'),
+    added: wire.uint64().describe('Lines added.'),
     removed: wire.uint64(),
     note: z.string().optional(),
   }),
@@ -93,7 +93,8 @@ function numberOf(change: number | undefined): { change?: number } {
 }
 
 /**
- * The edit is right, because the exact text was found; but the rest of the file may differ from what the caller read.
+ * The note of an edit in a file that changed since the caller read it: the exact text was found, so the edit is right,
+ * but the rest of the file may differ.
  */
 function strangeNote({ version }: EditedFile, seen: string | undefined): { note?: string } {
   return seen === undefined || seen === version ? {} : { note: 'changed by something else since you read it' };

@@ -32,12 +32,12 @@ export const list = agent.defineFunction({
   examples: [{}, { path: '.', depth: 1 }, { glob: '*.md' }],
 
   async handle({ path = '.', depth, glob }, context, scope) {
-    const place = inWorkspace(path, context);
+    const target = inWorkspace(path, context);
     const globs = globList(glob, context);
-    const below = place === '.' ? [] : globs.map((one) => `${place.replace(/\/$/, '')}/${one}`);
-    const { paths, isTruncated } = await findFiles({ path: place, include: [...globs, ...below] }, context, scope);
+    const below = target === '.' ? [] : globs.map((one) => `${target.replace(/\/$/, '')}/${one}`);
+    const { paths, isTruncated } = await findFiles({ path: target, include: [...globs, ...below] }, context, scope);
     if (glob === undefined) {
-      const start = place === '.' ? '' : `${place.replace(/\/+$/, '')}/`;
+      const start = target === '.' ? '' : `${target.replace(/\/+$/, '')}/`;
       const names = paths.map((one) => (one.startsWith(start) ? one.slice(start.length) : one));
       const tree = treeText(names, { depth, maxChars: context.replyChars });
       return { files: paths.length, tree, truncated: isTruncated };

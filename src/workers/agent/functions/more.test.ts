@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 
 import { silentLog } from '#contract';
-import { agentCell, teller } from '#testing';
+import { agentCell, tester } from '#testing';
 
 test('agent.C21 the other functions: their names, their fields, and a call', async () => {
   await using cell = await agentCell({ 'a.txt': 'one\n' });
@@ -23,10 +23,10 @@ test('agent.C21 the other functions: their names, their fields, and a call', asy
 
 test('agent.C21 functions of foreign workers are reached too, in the name of the caller', async () => {
   await using cell = await agentCell();
-  cell.bus.serve({ def: teller, context: await teller.open({}, silentLog) });
+  cell.bus.serve({ def: tester, context: await tester.open({}, silentLog) });
   await cell.bus.call('engine::workers::list');
-  expect(await cell.text('more')).toContain('teller:: ask');
-  const { reply } = await cell.call('more', { function: 'teller::who', args: {} }, { name: 'two' });
+  expect(await cell.text('more')).toContain('tester:: ask');
+  const { reply } = await cell.call('more', { function: 'tester::who', args: {} }, { name: 'two' });
   const { result } = z.object({ result: z.object({ principal: z.object({ id: z.string() }) }) }).parse(reply);
   expect(result.principal.id).toBe('local:two');
 });

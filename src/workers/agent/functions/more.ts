@@ -1,7 +1,7 @@
 /**
  * agent::more: lists, explains and calls every other function of the catalogue, including those of foreign workers.
  *
- * The call is made in the caller's name, so the engine allows exactly what it allows without this function.
+ * The call is made in the caller's name, so the engine allows exactly the same calls as without this function.
  */
 import { z } from 'zod';
 
@@ -42,7 +42,7 @@ export const more = agent.defineFunction({
   }),
   response: z.object({
     text: z.string().describe('The names, the fields, or the result as text.'),
-    result: z.unknown().optional().describe('What the function returned.'),
+    result: z.unknown().optional().describe('Result of the function.'),
   }),
   reads: { line: ['function'] },
   errors: ['A210', 'A216', 'A224'],

@@ -30,13 +30,15 @@ export const move = agent.defineFunction({
     const gone = new Set<string>();
     const planned = moves.map(({ from, to }) => {
       const source = keyOf(from, context);
-      const place = to === undefined ? undefined : destination(source.path, to, context);
-      if (place && place.isThere && !gone.has(place.key)) {
-        throw errors.fail('A210', { problem: `${place.path} already exists; delete it first, or choose another name` });
+      const target = to === undefined ? undefined : destination(source.path, to, context);
+      if (target && target.isThere && !gone.has(target.key)) {
+        throw errors.fail('A210', {
+          problem: `${target.path} already exists; delete it first, or choose another name`,
+        });
       }
       gone.add(source.key);
-      if (place) gone.delete(place.key);
-      return { from: source.path, to: place?.path };
+      if (target) gone.delete(target.key);
+      return { from: source.path, to: target?.path };
     });
     const entries = planned.map(({ from, to }): SetEntry => {
       return to === undefined ? { kind: 'delete', path: from } : { kind: 'move', path: from, to };
@@ -71,6 +73,6 @@ function keyOf(given: string, context: AgentContext) {
 
 /** Moves into a folder, under the same name, if the destination is one or ends with `/`. */
 function destination(from: string, to: string, context: AgentContext) {
-  const place = keyOf(to, context);
-  return place.isFolder || to.endsWith('/') ? keyOf(posix.join(place.path, basename(from)), context) : place;
+  const target = keyOf(to, context);
+  return target.isFolder || to.endsWith('/') ? keyOf(posix.join(target.path, basename(from)), context) : target;
 }

@@ -19,7 +19,7 @@ const OutlinedFile = wire.named(
   z.object({
     path: z.string(),
     lines: z.array(z.object({ line: wire.uint64(), text: z.string() })),
-    by: z.enum(['syntax', 'headings', 'indentation']).optional().describe('How the lines were found.'),
+    by: z.enum(['syntax', 'headings', 'indentation']).optional().describe('Method that found the lines.'),
     problem: z.string().optional().describe('Why there are none, if other files have some.'),
   }),
 );
@@ -68,7 +68,7 @@ export const outline = agent.defineFunction({
 
 async function outlineOf(path: string, { jail }: AgentContext, scope: CallScope): Promise<OutlinedFile> {
   using file = jail.open(path);
-  if (file.size > MAX_BYTES) throw errors.fail('A213', { path, size: file.size, limit: MAX_BYTES });
+  if (file.size > MAX_BYTES) throw errors.fail('A213', { path, size: file.size, limit: MAX_BYTES, key: 'fixed' });
   const text = (await file.read()).toString();
   const lines = linesOf(text);
   scope.throwIfAborted();

@@ -69,7 +69,7 @@ export const output = agent.defineFunction({
     const isCut = matches === undefined ? last < total_lines : truncated === true;
     const more =
       matches === undefined
-        ? `… goes on at line ${last + 1} of ${total_lines}`
+        ? `… continues at line ${last + 1} of ${total_lines}`
         : `… ${matches} lines match; narrow grep, or read from line ${last + 1}`;
     return [...shown, ...(isCut ? [more] : [])].join('\n');
   },

@@ -33,10 +33,10 @@ test('agent.C1 a file that cannot be read does not hide the others, and the near
   expect(await cell.text('read', { paths: ['../x'] })).toMatch(/^A215/);
 });
 
-test('agent.C1 a long file ends where to go on, and a named part may be longer', async () => {
+test('agent.C1 a cut reply ends with where to continue, and a named part may be longer', async () => {
   await using cell = await agentCell({ 'a.txt': `${lines(1, 5000).join('\n')}\n` });
   const whole = await cell.text('read', { paths: ['a.txt'] });
-  const [, next = ''] = /… goes on at a\.txt:(\d+)-5000$/.exec(whole) ?? [];
+  const [, next = ''] = /… continues at a\.txt:(\d+)-5000$/.exec(whole) ?? [];
   expect(whole.length).toBeLessThan(20_000);
   expect(whole.split('\n').at(-2)).toBe(`${Number(next) - 1}\tline ${Number(next) - 1}`);
   const part = await cell.text('read', { paths: ['a.txt:1001-3000'] });

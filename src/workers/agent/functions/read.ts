@@ -26,8 +26,11 @@ const ReadFile = wire.named(
     path: z.string().describe('From the workspace.'),
     lines: z.array(z.string()).optional().describe('Without their endings.'),
     line_from: wire.uint64().optional().describe('Number of the first line.'),
-    total_lines: wire.uint64().optional().describe('Left out for a large file that was not read to its end.'),
-    next: z.string().optional().describe('What to read to go on, if lines that were asked for did not fit.'),
+    total_lines: wire
+      .uint64()
+      .optional()
+      .describe('Lines in the file; absent for a large file that was not read to its end.'),
+    next: z.string().optional().describe('Path to read next, if the lines did not fit.'),
     image: z.object({ mime_type: z.string(), base64: z.string() }).optional(),
     problem: z.string().optional().describe('Why it was not read, if others were.'),
   }),
@@ -138,5 +141,5 @@ function textOf({ path, lines = [], line_from = 1, total_lines, next, image, pro
   const isWhole = line_from === 1 && last === total_lines;
   const head = isWhole ? path : `${path} ${line_from}-${last}${total_lines === undefined ? '' : ` of ${total_lines}`}`;
   if (lines.length === 0) return `${path}: empty`;
-  return [head, numbered(lines, line_from), ...(next === undefined ? [] : [`… goes on at ${next}`])].join('\n');
+  return [head, numbered(lines, line_from), ...(next === undefined ? [] : [`… continues at ${next}`])].join('\n');
 }

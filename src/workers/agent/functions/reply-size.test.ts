@@ -18,7 +18,7 @@ test('agent.C29 a reply stays within its size and says what it leaves out', asyn
   const moves = names.map((path) => ({ from: path, to: path.replace('dir', 'other') }));
   const missing = names.map((path) => ({ path, old: 'not there', new: '' }));
   for (const [tool, args, rest] of [
-    ['read', { paths: ['short-lines.txt'] }, /… goes on at short-lines\.txt:\d+-5000$/],
+    ['read', { paths: ['short-lines.txt'] }, /… continues at short-lines\.txt:\d+-5000$/],
     ['read', { paths: names }, /not read, the reply is full: dir\/file-\d+\.txt, .* and \d+ more$/],
     ['search', { pattern: 'teh' }, /… there are more/],
     ['outline', { paths: ['one.py'] }, /… \d+ more lines: name fewer files$/],
@@ -31,7 +31,7 @@ test('agent.C29 a reply stays within its size and says what it leaves out', asyn
     ['changes', {}, /change 3: move .* and 292 more \(undone\)/],
     ['run', { command: 'seq 5000' }, /lines not shown; output \{"id": "o1"\}/],
     ['output', { id: 'o1', grep: '1' }, /… \d+ lines match; narrow grep, or read from line \d+$/],
-    ['output', { id: 'o1' }, /… goes on at line \d+ of 5000$/],
+    ['output', { id: 'o1' }, /… continues at line \d+ of 5000$/],
     ['more', { function: 'shell::exec' }, /lines not shown; output/],
   ] as const) {
     const text = await cell.text(tool, args);

@@ -30,7 +30,7 @@ test('agent.C17 long output is its head, the lines that look like failures, its 
   expect(await cell.text('output', { id: 'o1', grep: 'nothing' })).toBe('no line of 18003 matches');
 });
 
-test('agent.C18 after its timeout a command goes on as a job, and nothing of it runs after stop', async () => {
+test('agent.C18 after its timeout a command continues as a job, and nothing of it runs after stop', async () => {
   await using cell = await agentCell();
   const started = await cell.text('run', { command: 'echo begun; sleep 1000.73', timeout_s: 1 });
   expect(started).toBe('j1: running (still running after 1 s)\nbegun');

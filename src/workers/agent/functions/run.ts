@@ -32,9 +32,12 @@ export const run = agent.defineFunction({
     command: z.string().min(1),
     cwd: z.string().optional(),
     timeout_s: wire.uint32().min(1).max(MAX_WAIT_S).default(120),
-    background: z.boolean().optional().describe('For servers.'),
+    background: z.boolean().optional().describe('Run as a job at once, such as a server.'),
     until: z
-      .object({ port: wire.uint32().min(1).max(65_535).optional(), text: z.string().optional().describe('Regex.') })
+      .object({
+        port: wire.uint32().min(1).max(65_535).optional(),
+        text: z.string().optional().describe('Regex over the output.'),
+      })
       .optional()
       .describe('In the background: answer when the port is open or the output matches.'),
   }),

@@ -59,20 +59,20 @@ export const sandbox = agent.defineFunction({
     image: z.string().describe('Like python or node.'),
     files: z.array(z.string()).optional().describe('Paths, folders or globs.'),
     install: z.array(z.string()).optional().describe('Packages, by network.'),
-    bring: z.array(z.string()).optional().describe('Paths or globs.'),
+    bring: z.array(z.string()).optional().describe('Files to copy back: paths or globs.'),
     network: z.boolean().optional(),
     timeout_s: wire.uint32().min(1).max(MAX_WAIT_S).default(120),
   }),
   response: z.object({
     exit_code: wire.int32().optional(),
-    output: z.string().describe('Of both streams, shortened if it is long.'),
+    output: z.string().describe('Output of both streams, shortened if it is long.'),
     failed_step: z
       .enum(['install'])
       .optional()
       .describe('Set if the packages could not be installed; the command did not run.'),
     change: changeNumber,
     brought: z.array(z.object({ path: z.string(), bytes: wire.uint64() })),
-    missing: z.array(z.string()).describe('Of `bring`, what is not there.'),
+    missing: z.array(z.string()).describe('`bring` paths that do not exist in the sandbox.'),
     refused: z.array(z.object({ host: z.string(), reason: z.string() })).describe('Hosts that it may not reach.'),
   }),
   reads: {

@@ -4,7 +4,7 @@ import { basename, dirname } from 'node:path';
 import { z } from 'zod';
 
 import { CUT_NOTES, wire } from '#contract';
-import { HostError } from '#host';
+import { HostError, openDirectory } from '#host';
 import { errors } from '../errors.ts';
 import { globList, inWorkspace } from '../paths.ts';
 import { fitting } from '../text-lines.ts';
@@ -67,7 +67,7 @@ export const search = agent.defineFunction({
       maxLineBytes: files_only ? 1 : MAX_LINE_BYTES,
       contextLines: files_only ? 0 : (request.context ?? 0),
     };
-    const answer = await context.workspace.search({ query, ...placeOf(request, context) }, scope);
+    const answer = await context.workspace.search({ query, ...searchTargetOf(request, context) }, scope);
     const { contentMatches, filesSearched, isTruncated } = answer;
     const matches = contentMatches.map(({ column: _, ...match }) => match);
     const found = { files_searched: filesSearched, truncated: isTruncated };
@@ -95,18 +95,20 @@ function countsOf(matches: Matches): { path: string; count: number }[] {
 }
 
 /** Searches a file that the caller names even if .gitignore excludes it. */
-function placeOf({ path = '.', glob }: { path?: string; glob?: string }, context: AgentContext) {
-  const place = inWorkspace(path, context);
+function searchTargetOf({ path = '.', glob }: { path?: string; glob?: string }, context: AgentContext) {
+  const target = inWorkspace(path, context);
   const globs = globList(glob, context);
-  if (!isFile(place, context)) {
-    const below = place === '.' ? [] : globs.map((one) => `${place.replace(/\/$/, '')}/${one}`);
-    return { path: place, includeGlobs: [...globs, ...below], excludeGlobs: [], respectGitignore: true };
+  if (!isFile(target, context)) {
+    // The search starts in any directory; a protected one looks missing.
+    openDirectory(context.jail, target).close();
+    const below = target === '.' ? [] : globs.map((one) => `${target.replace(/\/$/, '')}/${one}`);
+    return { path: target, includeGlobs: [...globs, ...below], excludeGlobs: [], respectGitignore: true };
   }
   if (globs.length > 0) {
     throw errors.fail('A210', { problem: `path ${path} is a file; leave glob out, or name a folder` });
   }
-  const escaped = basename(place).replace(/[*?[\]{}\\]/g, '\\$&');
-  const folder = dirname(place);
+  const escaped = basename(target).replace(/[*?[\]{}\\]/g, '\\$&');
+  const folder = dirname(target);
   const includeGlobs = [folder === '.' ? escaped : `${folder.replace(/[*?[\]{}\\]/g, '\\$&')}/${escaped}`];
   return { path: folder, includeGlobs, excludeGlobs: [], isRecursive: false };
 }

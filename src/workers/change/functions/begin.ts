@@ -17,13 +17,11 @@ export const begin = change.defineFunction({
       .string()
       .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'must be 1 to 64 of a-z, 0-9 and -, and not start with -')
       .optional()
-      .describe('Unique among open changes; made up when left out.'),
+      .describe('Name, unique among open changes. Default: a generated one.'),
     outside: z
       .enum(['private', 'as-is'])
       .optional()
-      .describe(
-        'What commands may do beside the workspace; only stricter than the configuration, which is the default.',
-      ),
+      .describe('Access of commands beside the workspace; only stricter than the configuration, which is the default.'),
     network: z
       .enum(['host', 'none'])
       .default('host')
@@ -35,7 +33,7 @@ export const begin = change.defineFunction({
   response: z.object({
     change: z.string(),
     began_at_ms: wire.uint64(),
-    rung: z.enum(['overlay', 'overlay-user']).describe('`overlay-user`: folders of the workspace cannot be renamed.'),
+    mount: z.enum(['overlay', 'overlay-user']).describe('`overlay-user`: folders of the workspace cannot be renamed.'),
     outside: z.enum(['private', 'as-is']),
     workspace: z.string(),
   }),
@@ -58,7 +56,7 @@ export const begin = change.defineFunction({
       });
     }
     const begun = await layers.begin({ name, ...meta });
-    const { rung, beganAtMs } = begun;
-    return { change: begun.name, began_at_ms: beganAtMs, rung, outside: meta.outside, workspace: layers.workspace };
+    const { mount, beganAtMs } = begun;
+    return { change: begun.name, began_at_ms: beganAtMs, mount, outside: meta.outside, workspace: layers.workspace };
   },
 });

@@ -1,21 +1,32 @@
 /**
  * change::commit: puts a change into the workspace, all or nothing.
  *
- * With `commit: console` in the configuration only a caller with the operator's key may; for others the change waits, and
- * a person approves it by what it does.
+ * With `commit: console` in the configuration only a caller with the operator's key may; for others the change waits,
+ * and a person approves it by its diff.
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
 
 import { wire, type CallScope } from '#contract';
-import { commitLayer, layerVersion, lookAtLayer, planWhole, settleCommit, type OpenLayer, type WholePlan } from '#host';
+import {
+  commitLayer,
+  layerVersion,
+  inspectLayer,
+  planWhole,
+  settleCommit,
+  type OpenLayer,
+  type WholePlan,
+} from '#host';
 import { errors } from '../errors.ts';
+import { noJournal } from '../open-workspace.ts';
 import { LeftOutRow, Names } from '../rows.ts';
 import { change, type ChangeContext } from '../worker.ts';
 
 const request = z.object({
   change: z.string().describe('Name of the change.'),
-  paths: Names.optional().describe('Commit only these paths and what is below; the change stays open with the rest.'),
+  paths: Names.optional().describe(
+    'Commit only these paths and everything below; the change stays open with the rest.',
+  ),
   on_conflict: z
     .enum(['refuse', 'merge', 'mine', 'theirs'])
     .default('refuse')
@@ -30,7 +41,7 @@ const request = z.object({
     .boolean()
     .default(false)
     .describe('Take new objects, moved references and the index of repositories too. Default false.'),
-  dry_run: z.boolean().default(false).describe('Reply what would be committed, without changing files. Default false.'),
+  dry_run: z.boolean().default(false).describe('Return the files to commit, without changing them. Default false.'),
   message: z.string().max(500).optional().describe('Purpose of the commit, for the journal.'),
 });
 
@@ -86,7 +97,7 @@ async function planned(
 ): Promise<WholePlan> {
   await settleEarlier(layer, live);
   const view = live.scopeOf(layer, scope.signal);
-  const looked = await lookAtLayer(view, asked.paths);
+  const looked = await inspectLayer(view, asked.paths);
   if (asked.expected_version !== undefined) requireShown(layerVersion(looked), asked);
   const options = { onConflict: asked.on_conflict, git: asked.git, isPart: asked.paths !== undefined };
   const plan = await planWhole(looked, view, options);
@@ -105,10 +116,10 @@ async function planned(
   });
 }
 
-/** Planned before the roll back of an earlier commit is made, this one would take its files for files of the workspace. */
-async function settleEarlier({ place }: OpenLayer, { workspace: { journal } }: ChangeContext['live']): Promise<void> {
+/** Rolls an earlier failed commit back first; else this one would take its files for files of the workspace. */
+async function settleEarlier({ paths }: OpenLayer, { workspace: { journal } }: ChangeContext['live']): Promise<void> {
   if (!journal) return;
-  if (await journal.rollBackLeft()) return void settleCommit(place, journal);
+  if (await journal.rollBackLeft()) return void settleCommit(paths, journal);
   throw errors.fail('W216', {
     problem: 'the roll back of an earlier change waits for space on the disk; nothing was committed. Free some space',
   });
@@ -123,15 +134,15 @@ async function make(
 ): Promise<number | undefined> {
   const { workspace, jail } = live;
   const { journal } = workspace;
-  if (!journal) throw errors.fail('W216', { problem: 'a commit needs the journal, and state_dir cannot be written' });
+  if (!journal) throw errors.fail('W216', { problem: noJournal('a commit') });
   const { seq } = await commitLayer(plan, {
-    place: layer.place,
+    paths: layer.paths,
     changes: live.changesFor(layer, plan),
     journal,
     jail,
     call: { signal, noteChange, call, functionId, message },
   });
-  if (plan.isPart) settleCommit(layer.place, journal);
+  if (plan.isPart) settleCommit(layer.paths, journal);
   else await layers.end(layer);
   return seq;
 }
@@ -140,12 +151,12 @@ async function make(
 function requireShown(version: string, { change: name, expected_version: expected }: Request): void {
   if (expected === undefined || expected === version) return;
   throw errors.fail('W219', {
-    problem: `the change ${name} is not as it was shown: it has the version ${version} now; nothing was committed. Look at change::diff again`,
+    problem: `the change ${name} changed since that diff (now version ${version}); nothing was committed. Call change::diff again and review it`,
   });
 }
 
 /**
- * Only the operator's key approves: a door can be claimed, and a worker or a trigger can be asked to call for another.
+ * Only the operator's key approves: a surface can be claimed, and a worker or a trigger can call for another.
  * A model gets no approval even through a client that was given the key.
  */
 function requireApproval(
@@ -157,8 +168,8 @@ function requireApproval(
   if (config.commit === 'agent') return;
   const { principal, via } = scope.call;
   if (principal?.approves === true && via == null && scope.door !== 'model')
-    return rmSync(layer.place.waiting, { force: true });
-  writeFileSync(layer.place.waiting, '');
+    return rmSync(layer.paths.waiting, { force: true });
+  writeFileSync(layer.paths.waiting, '');
   throw errors.fail('W218', {
     problem: `the change ${name} waits for approval: with \`workcell change approve ${name}\`, or in the console with the key that \`workcell approvals key\` prints`,
   });

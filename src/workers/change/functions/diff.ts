@@ -1,8 +1,8 @@
-/** change::diff: what a change did, with every deletion, and the conflicts that a commit would have now. */
+/** change::diff: the edits of a change, with every deletion, and the conflicts that a commit would have now. */
 import { z } from 'zod';
 
 import { wire } from '#contract';
-import { layerVersion, lookAtLayer, planWhole, reportOf } from '#host';
+import { layerVersion, inspectLayer, planWhole, reportOf } from '#host';
 import { GitRow, gitRows, LeftOutRow, Mode, Names, Version } from '../rows.ts';
 import { ConflictRow } from '../conflict-row.ts';
 import { change } from '../worker.ts';
@@ -36,7 +36,7 @@ const count = wire.uint64();
 export const diff = change.defineFunction({
   id: 'change::diff',
   summary:
-    'Show what a change did: counts, every deletion, unified diffs, and conflicts with the workspace as it is now.',
+    'Show the edits of a change: counts, every deletion, unified diffs, and conflicts with the workspace as it is now.',
   details:
     'Compares with the files as they were when the change began. `summary` and `deleted` are whole on every page; `files` is cut at max_output_bytes, and `next_after` is the `after` of the next page.',
   effect: 'read',
@@ -44,7 +44,7 @@ export const diff = change.defineFunction({
   subject: { trees: ['paths[]'] },
   request: z.object({
     change: z.string().describe('Name of the change.'),
-    paths: Names.optional().describe('Only these paths and what is below them.'),
+    paths: Names.optional().describe('Only these paths and everything below them.'),
     text: z.boolean().default(true).describe('False lists names without diffs. Default true.'),
     context_lines: wire.uint32().max(20).default(3).describe('Unchanged lines around changes. Default 3.'),
     max_output_bytes: wire
@@ -71,7 +71,7 @@ export const diff = change.defineFunction({
     trees: z.array(z.object({ path: z.string(), files: count, bytes: count })),
     left_out: z.array(LeftOutRow),
     git: z.array(GitRow),
-    conflicts: z.array(ConflictRow).describe('What change::commit would refuse now.'),
+    conflicts: z.array(ConflictRow).describe('Conflicts that change::commit would refuse now.'),
     commands: z
       .array(z.object({ command: z.string(), at_ms: wire.uint64().describe('When it was started.') }))
       .describe('Commands that ran in the change, in order.'),
@@ -80,7 +80,7 @@ export const diff = change.defineFunction({
       .describe('Hosts that these commands asked for inside the fence, each once.'),
     more_activity: z.boolean().describe('True if there were more commands or hosts than are kept.'),
     version: Version.describe(
-      'Of all that the change does, on every page; pass it to change::commit as expected_version.',
+      'Version of the whole change, on every page; pass it to change::commit as expected_version.',
     ),
     truncated: z.boolean(),
     next_after: z.string().optional(),
@@ -92,7 +92,7 @@ export const diff = change.defineFunction({
   async handle(request, { layers, live }, callScope) {
     using entered = await layers.enter(request.change, { mayExceed: true });
     const scope = live.scopeOf(entered.layer, callScope.signal);
-    const looked = await lookAtLayer(scope, request.paths);
+    const looked = await inspectLayer(scope, request.paths);
     const { conflicts } = await planWhole(looked, scope, { onConflict: 'refuse', git: true, isPart: true });
     const report = await reportOf(looked, {
       isText: request.text,

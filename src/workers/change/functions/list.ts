@@ -16,7 +16,7 @@ const Row = z.object({
     .uint64()
     .nullable()
     .describe(
-      'Files that other programs changed in the workspace since it began; null if there are too many to look at.',
+      'Files that other programs changed in the workspace since it began; null if there are too many to compare.',
     ),
   open_in: z.string().nullable().describe('`host`: a server has it mounted.'),
   state: z.enum(['open', 'waiting-for-approval']),

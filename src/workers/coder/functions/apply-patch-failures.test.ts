@@ -139,7 +139,12 @@ test('expected_versions: a mismatch is refused, and the fix is the request with 
 test.each([
   ['a missing file', '*** Update File: nothing', 'C211', 'nothing does not exist or is protected'],
   ['a protected file', '*** Update File: .env', 'C211', '.env does not exist or is protected'],
-  ['a path outside', '*** Update File: ../f', 'C215', '../f leaves base_path or goes through a dangling symlink'],
+  [
+    'a path outside',
+    '*** Update File: ../f',
+    'C215',
+    '../f leaves base_path or goes through a dangling symlink; send a path below base_path',
+  ],
   ['an absolute path', '*** Update File: /etc/passwd', 'C210', '/etc/passwd must be a relative path'],
   ['a directory', '*** Update File: d', 'C210', 'd is not a regular file'],
   ['a binary file', '*** Update File: binary', 'C210', 'binary is not UTF-8 text'],
@@ -208,11 +213,11 @@ test('limits: size of the patch, of a file it reads and of a file it writes', as
   });
   await expect(call(v4a('*** Update File: big', '@@', '+x'))).rejects.toMatchObject({
     code: 'C213',
-    message: 'big is 301 bytes; the limit is 200',
+    message: 'big is 301 bytes; the limit is 200 (max_write_bytes)',
   });
   await expect(call(v4a('*** Update File: f', '@@', `+${'x'.repeat(20)}`))).rejects.toMatchObject({
     code: 'C213',
-    message: 'f is 212 bytes; the limit is 200',
+    message: 'f is 212 bytes; the limit is 200 (max_write_bytes)',
   });
 });
 

@@ -238,10 +238,10 @@ test('two files are swapped', async () => {
 test('dry_run returns the same results and writes nothing', async () => {
   await using dir = await tempDir({ a: 'a\n' });
   const patch = v4a('*** Update File: a', '@@', '-a', '+A', '*** Add File: b', '+b');
-  const told = await apply(dir, patch, { dry_run: true });
+  const found = await apply(dir, patch, { dry_run: true });
   expect(filesBelow(dir)).toEqual({ a: 'a\n' });
   const { seq, ...done } = await apply(dir, patch);
-  expect(told).toEqual(done);
+  expect(found).toEqual(done);
 });
 
 test('each change is reported to a call that asks for reports', async () => {

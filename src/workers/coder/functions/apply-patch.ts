@@ -25,7 +25,7 @@ const PatchedChunk = wire.named(
     level: z
       .enum(LEVELS)
       .describe(
-        'What was ignored to match it: nothing, spaces at line ends, indentation, or typographic characters too.',
+        'Difference that was ignored to match it: nothing, spaces at line ends, indentation, or typographic characters too.',
       ),
     other_places: wire.uint32().optional().describe('Number of other matches in the file, at most 100.'),
     reindented: z.boolean().optional().describe('True if its new lines were reindented to match the file.'),
@@ -47,7 +47,7 @@ const PatchedFile = wire.named(
       .optional()
       .describe('New lines around the first chunk that was not an exact, single match, or around the first chunk.'),
     note: noteField,
-    chunks: z.array(PatchedChunk).describe('Where each chunk was applied.'),
+    chunks: z.array(PatchedChunk).describe('Lines of each applied chunk.'),
   }),
 );
 
@@ -71,7 +71,7 @@ export const applyPatch = coder.defineFunction({
       .enum(['exact', 'space', 'indent'])
       .default('indent')
       .describe(
-        'What may differ from the file: nothing, spaces at line ends, or indentation, quotes and dashes too (default).',
+        'Allowed difference from the file: nothing, spaces at line ends, or indentation, quotes and dashes too (default).',
       ),
     expected_versions: z
       .record(z.string(), z.string())
@@ -90,7 +90,7 @@ export const applyPatch = coder.defineFunction({
   async handle(request, context, scope) {
     const { patch: text, expected_versions = {}, fuzz, dry_run } = request;
     const [size, limit] = [Buffer.byteLength(text), context.maxWriteBytes];
-    if (size > limit) throw errors.fail('C213', { path: 'the patch', size, limit });
+    if (size > limit) throw errors.fail('C213', { path: 'the patch', size, limit, key: 'max_write_bytes' });
 
     const turns = new Turns(scope, TURN_MS);
     const expected = {

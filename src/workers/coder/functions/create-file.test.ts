@@ -41,10 +41,21 @@ describe.each(jailModes())('%s jail', (_, way) => {
 
   test('coder.C73 a file that exists is C217, and replaced when the request says so', async () => {
     await using dir = await tempDir({ 'ws/a.txt': 'old' });
-    expect(failureOf(await create(dir, 'a.txt'))).toEqual({ code: 'C217', message: 'a.txt already exists' });
+    expect(failureOf(await create(dir, 'a.txt'))).toEqual({
+      code: 'C217',
+      message: 'a.txt already exists; send overwrite: true to replace it',
+    });
     expect(text(dir, 'ws/a.txt')).toBe('old');
     expect(await create(dir, 'a.txt', { overwrite: true })).toMatchObject({ success: true, bytes_written: 3 });
     expect(text(dir, 'ws/a.txt')).toBe('new');
+  });
+
+  test('only a regular file has the advice to overwrite it, and a limit names its key', async () => {
+    await using dir = await tempDir({ 'ws/folder/x': '', 'ws/a.txt': 'a' });
+    const messageOf = async (...request: Parameters<typeof create>) => failureOf(await create(...request)).message;
+    expect(await messageOf(dir, 'folder')).toBe('folder already exists');
+    expect(await messageOf(dir, 'a.txt/x')).toBe('a.txt already exists');
+    expect(await messageOf(dir, 'new', { content: 'x'.repeat(4097) })).toContain('the limit is 4096 (max_write_bytes)');
   });
 
   test('coder.C74 a replaced file keeps its mode unless one is given', async () => {
@@ -72,9 +83,9 @@ describe.each(jailModes())('%s jail', (_, way) => {
     ['far below a file', 'a.txt/x/y', {}, 'C216'],
     ['a dangling link', 'dangling', { overwrite: true }, 'C215'],
     ['below a dangling link', 'dangling/x/y', {}, 'C215'],
-    ['a link that leads out', 'out.txt', { overwrite: true }, 'C215'],
-    ['a dangling link that leads out', 'dangling-out', {}, 'C215'],
-    ['folders to be made behind a link that leads out', 'out/a/b/c', {}, 'C215'],
+    ['a link to the outside', 'out.txt', { overwrite: true }, 'C215'],
+    ['a dangling link to the outside', 'dangling-out', {}, 'C215'],
+    ['folders to be made behind a link to the outside', 'out/a/b/c', {}, 'C215'],
     ['a link to itself', 'loop', { overwrite: true }, 'C215'],
     ['a sibling whose name begins the same', '../ws-evil/x', {}, 'C215'],
     ['a name that is too long', 'n'.repeat(300), {}, 'C216'],
@@ -181,7 +192,7 @@ describe.each(jailModes())('%s jail', (_, way) => {
     const failure = failureOf(await create(dir, 'a.txt', item));
     expect(failure).toEqual({
       code: 'C221',
-      message: `a.txt is at version ${version}; the request expects sha256:0`,
+      message: `a.txt is at version ${version}; the request expects sha256:0: read the file again`,
       version,
       region: { from_line: 1, to_line: 1, content: 'old' },
       fix: { files: [{ path: 'a.txt', content: 'new', parents: true, overwrite: true, expected_version: version }] },

@@ -23,7 +23,7 @@ const CreateFileSpec = wire.named(
       .string()
       .optional()
       .meta({ default: '0644' })
-      .describe('Permission bits in octal. When left out, a file that is replaced keeps its own.'),
+      .describe('Permission bits in octal. Default 0644; a replaced file keeps its own.'),
     parents: z.boolean().default(true).describe('Whether missing folders on the way are made.'),
     overwrite: z.boolean().default(false).describe('Whether a file that exists is replaced.'),
     expected_version: z
@@ -37,7 +37,7 @@ type CreateFileSpec = z.output<typeof CreateFileSpec>;
 const CreateFileResult = wire.named(
   'CreateFileResult',
   z.object({
-    path: z.string().describe('The path as it was asked for.'),
+    path: z.string().describe('The path as sent.'),
     success: z.boolean(),
     bytes_written: wire.uint64().describe('Bytes of the content; 0 when it failed.'),
     version: z.string().optional().describe('Stands for exactly this content; for `expected_version`.'),
@@ -76,15 +76,25 @@ export const createFile = coder.defineFunction({
 async function create(file: CreateFileSpec, target: JailEntry, { changes, maxReadBytes, maxWriteBytes }: CoderContext) {
   const { path, parents, overwrite } = file;
   const bytes = Buffer.from(file.content);
-  if (bytes.length > maxWriteBytes) throw errors.fail('C213', { path, size: bytes.length, limit: maxWriteBytes });
-  if (target.stat && !overwrite) throw errors.fail('C217', { path });
+  if (bytes.length > maxWriteBytes) {
+    throw errors.fail('C213', { path, size: bytes.length, limit: maxWriteBytes, key: 'max_write_bytes' });
+  }
+  if (target.stat && !overwrite) {
+    // Only a regular file can be replaced.
+    const advice = target.stat.isFile() ? '; send overwrite: true to replace it' : '';
+    throw errors.fail('C217', { path, advice });
+  }
   if (target.stat && !target.stat.isFile()) throw errors.fail('C216', { problem: `${path} is not a regular file` });
 
   if (file.expected_version !== undefined) {
-    await readCurrent(target, maxReadBytes, {
-      version: file.expected_version,
-      fix: (version) => ({ files: [{ ...file, expected_version: version }] }),
-    });
+    await readCurrent(
+      target,
+      { bytes: maxReadBytes, key: 'max_read_bytes' },
+      {
+        version: file.expected_version,
+        fix: (version) => ({ files: [{ ...file, expected_version: version }] }),
+      },
+    );
   }
   const mode = file.mode === undefined ? undefined : parseMode(file.mode);
   const written = await changes.write(target, bytes, { mode, parents });

@@ -21,7 +21,7 @@ describe.each(jailModes())('%s jail', (_, way) => {
   const remove = async (dir: TempDir, path: string, options: object = {}) =>
     (await call(dir, { paths: [path], ...options })).results[0]!;
 
-  test('coder.C85 coder.C86 coder.C106 a file goes, and is gone for who comes later', async () => {
+  test('coder.C85 coder.C86 coder.C106 a file goes, and is gone for later calls', async () => {
     await using dir = await tempDir({ 'ws/f': 'x' });
     expect(await call(dir, { paths: ['f', 'f', 'never', 'no/where'], _caller_worker_id: 'x' })).toEqual({
       results: [
@@ -41,7 +41,7 @@ describe.each(jailModes())('%s jail', (_, way) => {
     expect(namesIn(dir, 'ws')).toEqual(['full', 'full/x']);
   });
 
-  test('a folder goes with everything in it, also names that are no text and more than fit in a batch', async () => {
+  test('a folder goes with everything in it, also names that are not text and more than fit in a batch', async () => {
     await using dir = await tempDir({ 'ws/d/pipe': { fifo: true }, 'ws/d/a/b/c/': '', 'ws/keep': '' });
     mkdirSync(Buffer.from(`${dir.path('ws/d/')}\xff\xfe`, 'latin1'));
     dir.add(Object.fromEntries(Array.from({ length: 600 }, (_, i) => [`ws/d/many/${i}`, ''])));
@@ -58,7 +58,7 @@ describe.each(jailModes())('%s jail', (_, way) => {
     expect(namesIn(dir, 'ws')).toEqual(before);
   });
 
-  test('coder.C91 a link goes itself, wherever it leads, and what it leads to stays', async () => {
+  test('coder.C91 a link itself is removed, whatever its target, and the target stays', async () => {
     await using dir = await tempDir({
       'outside/x': '',
       'ws/keep.txt': 'keep',
@@ -99,7 +99,7 @@ describe.each(jailModes())('%s jail', (_, way) => {
     ['base_path, spelled long', 'd/../', 'C210'],
     ['a path that leaves', '../outside', 'C215'],
     ['an absolute path', '/tmp', 'C210'],
-    ['behind a link that leads out', 'out/x', 'C215'],
+    ['behind a link to the outside', 'out/x', 'C215'],
     ['behind a dangling link', 'dangling/x', 'C215'],
     ['a protected file', '.env', 'C211'],
     ['a protected folder', 'secrets/folder', 'C211'],

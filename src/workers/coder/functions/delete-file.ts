@@ -16,7 +16,7 @@ import { coder, type CoderContext } from '../worker.ts';
 const DeleteFileResult = wire.named(
   'DeleteFileResult',
   z.object({
-    path: z.string().describe('The path as it was asked for.'),
+    path: z.string().describe('The path as sent.'),
     success: z.boolean(),
     removed: z.boolean().describe('Whether there was anything to remove.'),
     note: noteField,
@@ -26,7 +26,7 @@ const DeleteFileResult = wire.named(
 
 export const deleteFile = coder.defineFunction({
   id: 'coder::delete-file',
-  summary: 'Remove files, symlinks and folders; what is not there is removed already.',
+  summary: 'Remove files, symlinks and folders. A missing path succeeds with removed: false.',
   details:
     'A symlink is removed itself, never its target. A folder with entries needs `recursive`, and is refused as a ' +
     'whole when something below it is protected.',
@@ -36,8 +36,8 @@ export const deleteFile = coder.defineFunction({
   isIdempotent: true,
   failsInItems: 'results',
   request: z.object({
-    paths: z.array(z.string()).describe('What to remove, relative to base_path; at least one.'),
-    recursive: z.boolean().default(false).describe('Whether folders go with everything in them.'),
+    paths: z.array(z.string()).describe('Paths to remove, relative to base_path; at least one.'),
+    recursive: z.boolean().default(false).describe('Delete folders with all their contents. Default false.'),
     expected_versions: z
       .record(z.string(), z.string())
       .optional()
@@ -72,8 +72,12 @@ async function requireVersion(entry: JailEntry, version: string | undefined, { m
   const { path } = entry;
   if (!entry.stat.isFile())
     throw errors.fail('C210', { problem: `${path} is not a regular file, so it has no version` });
-  await readCurrent(entry, maxReadBytes, {
-    version,
-    fix: (current) => ({ paths: [path], expected_versions: { [path]: current } }),
-  });
+  await readCurrent(
+    entry,
+    { bytes: maxReadBytes, key: 'max_read_bytes' },
+    {
+      version,
+      fix: (current) => ({ paths: [path], expected_versions: { [path]: current } }),
+    },
+  );
 }

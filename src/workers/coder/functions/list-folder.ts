@@ -12,7 +12,7 @@ import { ENTRY_KINDS, entryInfo } from '../entry-info.ts';
 import { coder } from '../worker.ts';
 
 /** Stats of this many entries take about five milliseconds. */
-const LOOKS_AT_ONCE = 500;
+const STATS_AT_ONCE = 500;
 
 const DirEntry = wire.named(
   'DirEntry',
@@ -33,16 +33,16 @@ export const listFolder = coder.defineFunction({
   permissions: ['fs.list'],
   subject: { paths: ['path'] },
   request: z.object({
-    path: z.string().default('.').describe('The folder, relative to base_path; base_path itself when left out.'),
+    path: z.string().default('.').describe('The folder, relative to base_path. Default base_path itself.'),
     page: wire.uint32().default(1).describe('Which page, from 1.'),
     page_size: wire
       .uint32()
       .nullable()
       .default(null)
-      .describe('Entries on a page: list_default_page_size when left out, list_max_page_size at most.'),
+      .describe('Entries on a page, at most list_max_page_size. Default list_default_page_size.'),
   }),
   response: z.object({
-    path: z.string().describe('The path as it was asked for.'),
+    path: z.string().describe('The path as sent.'),
     entries: z.array(DirEntry),
     total: wire.uint64().describe('Entries in the whole folder.'),
     page: wire.uint32(),
@@ -62,7 +62,7 @@ export const listFolder = coder.defineFunction({
     const { names, total } = await folderNames.slice(dir, { from: end - pageSize, to: end }, scope);
     const entries: z.input<typeof DirEntry>[] = [];
     for (const [i, name] of names.entries()) {
-      if (i % LOOKS_AT_ONCE === LOOKS_AT_ONCE - 1) await takeTurn(scope);
+      if (i % STATS_AT_ONCE === STATS_AT_ONCE - 1) await takeTurn(scope);
       const info = entryInfo(dir, name);
       if (info) entries.push({ name: toText(name), ...info, non_accessible: isProtected(dir.pathOf(name)) });
     }

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { parseConfig, silentLog, type CallScope } from '#contract';
-import { run, tempDir } from '#testing';
+import { rounds, run, tempDir } from '#testing';
 import { coder, openCoder } from '../worker.ts';
 import { readFile } from './read-file.ts';
 
@@ -143,7 +143,7 @@ test('pages that follow next_line_from are the file, whatever they cut at', asyn
       expect(pages.every(({ content }) => Buffer.byteLength(content) <= way.max_output_bytes)).toBe(true);
       expect(pages.map(({ truncated }) => truncated)).toEqual(pages.map((_, i) => i < pages.length - 1));
     }),
-    { numRuns: 100 },
+    { numRuns: rounds(30, 100, 1000) },
   );
 });
 

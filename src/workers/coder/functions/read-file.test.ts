@@ -46,7 +46,7 @@ describe.each(jailModes())('%s jail', (_, way) => {
     expect(await read(dir.root, 'fits')).toMatchObject({ size: 4096 });
     await expect(read(dir.root, 'big')).rejects.toMatchObject({
       code: 'C213',
-      message: 'big is 5000 bytes; the limit is 4096',
+      message: 'big is 5000 bytes; the limit is 4096 (max_read_bytes); read a part with line_from and line_to',
     });
   });
 
@@ -78,7 +78,7 @@ describe.each(jailModes())('%s jail', (_, way) => {
     await using dir = await tempDir({ dangling: { symlink: 'missing' } });
     await expect(read(dir.root, path)).rejects.toMatchObject({
       code: 'C215',
-      message: `${path} leaves base_path or goes through a dangling symlink`,
+      message: `${path} leaves base_path or goes through a dangling symlink; send a path below base_path`,
     });
   });
 

@@ -18,12 +18,8 @@ import { coder, type CoderContext } from '../worker.ts';
 
 const Request = z.object({
   path: z.string().describe('The file, relative to base_path.'),
-  line_from: wire.uint64().min(1).nullish().describe('First line to show, counted from 1; 1 when left out.'),
-  line_to: wire
-    .uint64()
-    .min(1)
-    .nullish()
-    .describe('Last line to show, itself included; the last of the file when left out or when the file is shorter.'),
+  line_from: wire.uint64().min(1).nullish().describe('First line to show, from 1. Default 1.'),
+  line_to: wire.uint64().min(1).nullish().describe('Last line to show, inclusive. Default: the last of the file.'),
   numbered: z
     .boolean()
     .default(false)
@@ -32,24 +28,23 @@ const Request = z.object({
     .uint64()
     .min(1)
     .nullish()
-    .describe(
-      'Most bytes of content; max_read_bytes when left out, and at most. Whole lines are shown as far as they fit.',
-    ),
+    .describe('Most bytes of content; lines that do not fit are not shown. Default and maximum: max_read_bytes.'),
 });
 
 export const readFile = coder.defineFunction({
   id: 'coder::read-file',
   summary: 'Read one file under base_path, or some of its lines, with its size, mode, time and version.',
   details:
-    'Files over max_read_bytes are refused with C213, unless a window is asked for: any of line_from, line_to, numbered ' +
-    'and max_output_bytes. A window may be of a file of any size; it says which lines it shows and where to go on. A ' +
-    'single line that does not fit is cut between two characters. A protected file answers as if it did not exist.',
+    'Files over max_read_bytes are refused with C213, unless the request asks for a window: with line_from, line_to, ' +
+    'numbered or max_output_bytes. A window may be of a file of any size; the reply says which lines it shows and where ' +
+    'to continue. A first line that does not fit is cut between two characters. A protected file looks like a missing ' +
+    'one.',
   effect: 'read',
   permissions: ['fs.read'],
   subject: { paths: ['path'] },
   request: Request,
   response: z.object({
-    path: z.string().describe('The path as it was asked for.'),
+    path: z.string().describe('The path as sent.'),
     content: z.string().describe('The text. Bytes that are not UTF-8 are replaced by U+FFFD.'),
     is_utf8: z.boolean().describe('True when the text is valid UTF-8, so that content holds every byte of it.'),
     size: wire.uint64().describe('Bytes in the file.'),
@@ -61,10 +56,10 @@ export const readFile = coder.defineFunction({
       .describe('Stands for exactly the content of the file. Left out with a window of a file over max_read_bytes.'),
     line_from: wire.uint64().optional().describe('First line shown; this and the following come with a window only.'),
     line_to: wire.uint64().optional().describe('Last line shown; one less than line_from when there is none.'),
-    total_lines: wire.uint64().optional().describe('Lines in the file; left out where they were not counted.'),
+    total_lines: wire.uint64().optional().describe('Lines in the file; absent where they were not counted.'),
     truncated: z.boolean().optional().describe('True when lines that were asked for did not fit.'),
     last_line_cut: z.boolean().optional().describe('Present and true when not even the first line fitted.'),
-    next_line_from: wire.uint64().optional().describe('The line to go on with; left out at the end of the file.'),
+    next_line_from: wire.uint64().optional().describe('Line to continue with; absent at the end of the file.'),
     image: z
       .object({ mime_type: z.string(), base64: z.string() })
       .optional()
@@ -102,7 +97,10 @@ function windowOf(request: z.output<typeof Request>, { maxReadBytes }: CoderCont
 }
 
 async function readWhole(file: JailFile, path: string, { maxReadBytes }: CoderContext, scope: CallScope) {
-  if (file.size > maxReadBytes) throw errors.fail('C213', { path, size: file.size, limit: maxReadBytes });
+  if (file.size > maxReadBytes) {
+    const advice = '; read a part with line_from and line_to';
+    throw errors.fail('C213', { path, size: file.size, limit: maxReadBytes, key: 'max_read_bytes', advice });
+  }
 
   const bytes = await file.read();
   const [version, content] = await Promise.all([versionAside(bytes), textContent(bytes, scope)]);

@@ -33,7 +33,7 @@ describe('coder.C38 ignoring case', () => {
   });
 
   test.each([
-    ['a long s is no s', 's', '\u017F'],
+    ['a long s is not an s', 's', '\u017F'],
     ['neighbours of letters are not letters', '@[', '`{'],
     ['a sigma inside a word is not a final one', 'ΟΔΟΣ', 'οδοσα'],
   ])('%s', async (_, query, text) => {

@@ -3,7 +3,7 @@ import { chmodSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
 import { announce } from '#contract';
-import { jailModes, run, tempDir } from '#testing';
+import { jailModes, NOBODY_UID, run, tempDir } from '#testing';
 import type { CoderConfig } from '../config.ts';
 import { coder } from '../index.ts';
 import { openCoder } from '../worker.ts';
@@ -74,7 +74,7 @@ test('coder.C26 globs choose files by their path from base_path', async () => {
   expect(lines(await find(dir.root, { ...payload, path: 'src' }))).toEqual(['src/a.rs:1:1:needle']);
 });
 
-test('coder.C28 a search in a folder still tells paths from base_path', async () => {
+test('coder.C28 a search in a folder still returns paths from base_path', async () => {
   await using dir = await tempDir({ 'a/hit': 'x', 'b/hit': 'x' });
   expect(paths(await find(dir.root, { query: 'hit', path: 'a' }))).toEqual(['a/hit']);
 });
@@ -186,7 +186,7 @@ test('coder.C106 an extra field is ignored', async () => {
   expect(lines(await find(dir.root, { query: 'x', _caller_worker_id: 'w-1' }))).toEqual(['f:1:1:x']);
 });
 
-test.runIf(process.getuid?.() === 0)('what cannot be read is told and does not fail the search', async () => {
+test.runIf(process.getuid?.() === 0)('what cannot be read is reported and does not fail the search', async () => {
   await using dir = await tempDir({
     'a.txt': { content: 'hit', mode: 0 },
     'b.txt': 'hit',
@@ -194,7 +194,7 @@ test.runIf(process.getuid?.() === 0)('what cannot be read is told and does not f
   });
   chmodSync(dir.root, 0o755);
   chmodSync(dir.path('closed'), 0);
-  process.seteuid!(65_534);
+  process.seteuid!(NOBODY_UID);
   try {
     expect(await find(dir.root, { query: 'hit' })).toMatchObject({
       content_matches: [{ path: 'b.txt' }],

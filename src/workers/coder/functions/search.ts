@@ -19,7 +19,7 @@ const ContentMatch = wire.named(
   z.object({
     path: z.string().describe('The file, relative to base_path.'),
     line: wire.uint32().describe('From 1.'),
-    column: wire.uint32().describe('Where the first match in the line begins, from 1, in bytes of UTF-8.'),
+    column: wire.uint32().describe('Column of the first match in the line, from 1, in bytes of UTF-8.'),
     text: z.string().describe('The line, cut to max_line_bytes; bytes that are not UTF-8 are replaced by U+FFFD.'),
     before: z.array(z.string()).optional().describe('Lines before it, when context_lines asks for them.'),
     after: z.array(z.string()).optional().describe('Lines after it, when context_lines asks for them.'),
@@ -66,12 +66,12 @@ export const search = coder.defineFunction({
       .uint32()
       .nullable()
       .default(null)
-      .describe('Most entries of each list: search_default_max_matches when left out, 100000 at most.'),
+      .describe('Most entries of each list, at most 100000. Default search_default_max_matches.'),
     max_line_bytes: wire
       .uint32()
       .nullable()
       .default(null)
-      .describe('Bytes shown of a matching line: search_default_max_line_bytes when left out.'),
+      .describe('Bytes shown of a matching line. Default search_default_max_line_bytes.'),
     search_content: z.boolean().default(true).describe('Search in file contents.'),
     search_paths: z.boolean().default(true).describe('Search in paths from base_path.'),
     context_lines: z
@@ -117,13 +117,13 @@ export const search = coder.defineFunction({
       contextLines: request.context_lines ?? 0,
       mayBeJson: true,
     };
-    const place = {
+    const target = {
       path: request.path,
       includeGlobs: request.include_globs,
       excludeGlobs: request.exclude_globs,
       respectGitignore: request.respect_gitignore,
     };
-    const answer = await workspace.search({ query, ...place }, scope).catch(refusePattern);
+    const answer = await workspace.search({ query, ...target }, scope).catch(refusePattern);
     const result = {
       content_matches: answer.contentMatches,
       path_matches: answer.pathMatches.map((matched) => ({ path: matched })),

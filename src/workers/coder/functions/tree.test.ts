@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { parseConfig, silentLog, type CallScope } from '#contract';
-import { jailModes, run, tempDir } from '#testing';
+import { jailModes, NOBODY_UID, run, tempDir } from '#testing';
 import type { CoderConfig } from '../config.ts';
 import { coder, MAX_TREE_NODES, openCoder } from '../worker.ts';
 import { tree } from './tree.ts';
@@ -75,7 +75,7 @@ describe.each(jailModes())('%s jail', (_, way) => {
     });
   });
 
-  test('coder.C104 a folder that cannot be read is marked, and the call goes on', async () => {
+  test('coder.C104 a folder that cannot be read is marked, and the call continues', async () => {
     await using dir = await tempDir({ 'u/hidden': '', 'v/x': '', 'shut/': '' });
     chmodSync(dir.root, 0o755);
     for (const name of ['u', 'shut']) chmodSync(dir.path(name), 0o000);
@@ -179,20 +179,19 @@ test('a nest deeper than 200 folders is cut there, and no descriptor stays open'
   expect(openDescriptors(dir.root)).toEqual([]);
 });
 
-test('stops when nobody waits any more', async () => {
+test('stops after its caller left', async () => {
   const names = Array.from({ length: 600 }, (_, i) => [`f${i}`, '']);
   await using dir = await tempDir(Object.fromEntries(names));
   const context = openCoder(parseConfig(coder.config, { base_path: dir.root }, 'coder'), silentLog);
-  const scope = { signal: AbortSignal.abort(new Error('gave up')) } as CallScope;
+  const scope = { signal: AbortSignal.abort(new Error('cancelled')) } as CallScope;
   const request = tree.request.parse({ per_folder_limit: 1000 });
-  await expect(async () => tree.handle(request, context, scope)).rejects.toThrow('gave up');
+  await expect(async () => tree.handle(request, context, scope)).rejects.toThrow('cancelled');
 });
 
 /** Runs the work as an ordinary user, so that permissions apply. */
 async function unprivileged<T>(work: () => Promise<T>): Promise<T> {
-  const NOBODY = 65_534;
   const isRoot = process.geteuid!() === 0;
-  if (isRoot) process.seteuid!(NOBODY);
+  if (isRoot) process.seteuid!(NOBODY_UID);
   try {
     return await work();
   } finally {

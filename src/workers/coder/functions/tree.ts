@@ -15,15 +15,15 @@ import { coder, MAX_TREE_NODES } from '../worker.ts';
 const DEEPEST = 200;
 
 /** Stats of this many entries take about five milliseconds. */
-const LOOKS_AT_ONCE = 500;
+const STATS_AT_ONCE = 500;
 
 const TruncationInfo = wire.named(
   'TruncationInfo',
   z.object({
-    reason: z.string().describe('What cut it short: `max_depth`, `per_folder_limit`, `max_nodes` or `io_error`.'),
+    reason: z.string().describe('Limit that was reached: `max_depth`, `per_folder_limit`, `max_nodes` or `io_error`.'),
     shown: wire.uint32().describe('Children in this answer.'),
     total: wire.uint32().nullish().describe('Entries in the folder, where it was looked into.'),
-    hint: z.string().describe('How to see the rest, or what the operating system said.'),
+    hint: z.string().describe('How to list the rest, or the error of the operating system.'),
   }),
 );
 type TruncationInfo = z.output<typeof TruncationInfo>;
@@ -47,7 +47,7 @@ type TreeNode = z.output<typeof TreeNode>;
 
 export const tree = coder.defineFunction({
   id: 'coder::tree',
-  summary: 'Show a folder and what is below it, down to a depth and up to a number of entries a folder.',
+  summary: 'Show a folder with its contents, down to a depth and up to a number of entries a folder.',
   details:
     `Symlinks are shown and not followed. An answer has at most ${MAX_TREE_NODES} entries and ${DEEPEST} levels, ` +
     'whatever was asked for. A folder that cannot be read is marked `io_error` and the rest is still answered.',
@@ -55,17 +55,17 @@ export const tree = coder.defineFunction({
   permissions: ['fs.list'],
   subject: { trees: ['path'] },
   request: z.object({
-    path: z.string().default('.').describe('The folder, relative to base_path; base_path itself when left out.'),
+    path: z.string().default('.').describe('The folder, relative to base_path. Default base_path itself.'),
     max_depth: wire
       .uint32()
       .nullable()
       .default(null)
-      .describe('How deep to go: 0 is the folder alone, and tree_default_depth applies when left out.'),
+      .describe('Depth: 0 is the folder alone. Default tree_default_depth.'),
     per_folder_limit: wire
       .uint32()
       .nullable()
       .default(null)
-      .describe('Entries shown of one folder, at least 1; tree_per_folder_limit when left out.'),
+      .describe('Entries shown of one folder, at least 1. Default tree_per_folder_limit.'),
     respect_gitignore: z
       .boolean()
       .optional()
@@ -114,7 +114,7 @@ class TreeWalk {
   readonly #limits: TreeLimits;
   readonly #scope: CallScope;
   #nodes = 1;
-  #looks = 0;
+  #stats = 0;
 
   constructor(isProtected: (relativePath: string) => boolean, limits: TreeLimits, scope: CallScope) {
     this.#isProtected = isProtected;
@@ -186,8 +186,8 @@ class TreeWalk {
   }
 
   #isTurnOver(): boolean {
-    this.#looks += 1;
-    return this.#looks % LOOKS_AT_ONCE === 0;
+    this.#stats += 1;
+    return this.#stats % STATS_AT_ONCE === 0;
   }
 }
 

@@ -28,7 +28,7 @@ const UndoneFile = wire.named(
   'UndoneFile',
   z.object({
     path: z.string().describe('Relative to base_path.'),
-    kind: z.enum(['created', 'modified', 'deleted', 'moved', 'mode']).describe('What the undo did.'),
+    kind: z.enum(['created', 'modified', 'deleted', 'moved', 'mode']).describe('What the undo did to the file.'),
     from: z.string().optional().describe('Old path of a moved file.'),
     version: z.string().optional().describe('Version of the content, for `expected_version`.'),
   }),
@@ -74,7 +74,7 @@ export const undo = coder.defineFunction({
       .describe(
         'If a file was changed since its record: undo nothing (default), merge both changes if they are in different lines, or skip the file.',
       ),
-    dry_run: z.boolean().default(false).describe('Return what would be undone without changing files. Default false.'),
+    dry_run: z.boolean().default(false).describe('Return the changes to undo without changing files. Default false.'),
     anyone: z.boolean().default(false).describe('Undo records of other callers too. Default false.'),
   }),
   response: z.object({

@@ -27,7 +27,7 @@ describe('expected_version', () => {
     const version = versionOf(Buffer.from(`0\n${seven}`));
     expect(failureOf(result)).toEqual({
       code: 'C221',
-      message: `a.txt is at version ${version}; the request expects ${expected_version}`,
+      message: `a.txt is at version ${version}; the request expects ${expected_version}: read the file again`,
       version,
       region: { from_line: 3, to_line: 7, content: '2\n3\n4\n5\n6' },
       fix: { files: [{ path: 'a.txt', ops, expected_version: version }] },
@@ -112,7 +112,7 @@ describe('changes', () => {
     expect(shown).not.toContain('\uFFFD');
   });
 
-  test('are told of an edit that leaves nothing', async () => {
+  test('report an edit that leaves nothing', async () => {
     await using dir = await tempDir({ 'a.txt': 'a\n' });
     expect(await update(dir, 'a.txt', [remove(1, 1)])).toMatchObject({
       new_line_count: 0,
@@ -120,7 +120,7 @@ describe('changes', () => {
     });
   });
 
-  test('are not told where the text has the marks that find them', async () => {
+  test('are left out where the text has the marks that find them', async () => {
     await using dir = await tempDir({ 'a.txt': 'a\uFDD0\n' });
     expect(await update(dir, 'a.txt', [replace('a', 'b')])).toMatchObject({ success: true, changes: [] });
     expect(text(dir, 'a.txt')).toBe('b\uFDD0\n');

@@ -23,7 +23,7 @@ const { call, update, text } = updateCases(updateFile);
 
 const LARGE = { max_write_bytes: 1_000_000 };
 
-test('coder.C43 the answer tells what was done, the new version and the lines around', async () => {
+test('coder.C43 the reply has what was done, the new version and the lines around', async () => {
   await using dir = await tempDir({ 'a.txt': 'one\ntwo\n' });
   expect(await call(dir, { files: [{ path: 'a.txt', ops: [insert(2, 'inserted')] }], _caller_worker_id: 'x' })).toEqual(
     {
@@ -157,7 +157,7 @@ test('the caps are inclusive, before and after the edit', async () => {
   expect(await update(dir, 'fits', [replace('^', 'y')])).toMatchObject({ success: true });
   expect(failureOf(await update(dir, 'full', [replace('^', 'y')]))).toEqual({
     code: 'C213',
-    message: 'full is 4097 bytes; the limit is 4096',
+    message: 'full is 4097 bytes; the limit is 4096 (max_write_bytes)',
   });
   expect(failureOf(await update(dir, 'large', [remove(1, 1)]))).toMatchObject({ code: 'C213' });
   expect(text(dir, 'full')).toBe('x'.repeat(4096));
@@ -192,7 +192,7 @@ describe.each(jailModes())('%s jail', (_, way) => {
     expect(lstatSync(dir.path('ws/folder/l')).isSymbolicLink()).toBe(true);
   });
 
-  test('links that lead out or nowhere are C215, and what is outside stays', async () => {
+  test('links to the outside or to nothing are C215, and what is outside stays', async () => {
     await using dir = await tempDir({
       'outside/x.txt': 'SECRET\n',
       'ws/out': { symlink: '../outside/x.txt' },
@@ -218,7 +218,7 @@ describe.each(jailModes())('%s jail', (_, way) => {
     ['a FIFO', 'pipe', 'C210'],
     ['below a file', 'a.txt/x', 'C216'],
     ['below nothing', 'no/where/x', 'C211'],
-  ])('%s is no file to edit', async (_, path, code) => {
+  ])('%s is not a file to edit', async (_, path, code) => {
     await using dir = await tempDir({ 'ws/folder/': '', 'ws/pipe': { fifo: true }, 'ws/a.txt': '' });
     expect(failureOf(await updateIn(dir, path, [insert(1, 'x')]))).toMatchObject({ code });
   });
@@ -292,12 +292,12 @@ test('callers that edit at the same time get each the text of their own files', 
   await using dir = await tempDir(Object.fromEntries(files.map(({ path, body }) => [path, `first\n${body}`])));
   const versions = await Promise.all(
     callers.map(async (own) => {
-      const told = [];
+      const reported = [];
       for (const { path } of own) {
         const { results } = await call(dir, { files: [{ path, ops: [updateLines(1, 1, path)] }] }, LARGE);
-        told.push(results[0]!.version);
+        reported.push(results[0]!.version);
       }
-      return told;
+      return reported;
     }),
   );
   const made = files.map(({ path, body }) => `${path}\n${body}`);
@@ -305,14 +305,14 @@ test('callers that edit at the same time get each the text of their own files', 
   expect(versions.flat()).toEqual(made.map((whole) => versionOf(Buffer.from(whole))));
 });
 
-test('a file that someone else changes during an edit is not overwritten', async () => {
+test('a file that another program changes during an edit is not overwritten', async () => {
   await using dir = await tempDir({ 'a.txt': 'a\n' });
   const editing = call(dir, { files: [{ path: 'a.txt', ops: [insert(1, 'x')] }] }, { fsync: true });
   await new Promise((resolve) => setImmediate(resolve));
-  writeFileSync(dir.path('a.txt'), 'someone else\n');
+  writeFileSync(dir.path('a.txt'), 'another program\n');
   const { results } = await editing;
   expect([results[0]!.success, text(dir, 'a.txt')]).toBeOneOf([
-    [false, 'someone else\n'],
-    [true, 'someone else\n'],
+    [false, 'another program\n'],
+    [true, 'another program\n'],
   ]);
 });

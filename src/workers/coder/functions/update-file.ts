@@ -28,7 +28,7 @@ const UpdateOp = wire.named(
     z
       .object({
         op: z.enum(['insert']),
-        at_line: wire.uint32().describe('Line before which it goes, from 1; one more than there are appends.'),
+        at_line: wire.uint32().describe('Insert before this line, from 1. The line count plus 1 appends.'),
         content: z.string().describe('Lines to insert. A newline at the end adds no empty line.'),
       })
       .describe('Insert lines.'),
@@ -38,7 +38,7 @@ const UpdateOp = wire.named(
         op: z.enum(['update_lines']),
         from_line: fromLine,
         to_line: toLine,
-        content: z.string().describe('Lines to put there instead; none remove the old ones.'),
+        content: z.string().describe('New lines. An empty text removes the old ones.'),
       })
       .describe('Replace lines by others.'),
     z
@@ -50,11 +50,11 @@ const UpdateOp = wire.named(
         expect_matches: wire
           .uint32()
           .optional()
-          .describe('How many matches there have to be; with any other number the file is not changed.'),
+          .describe('Required number of matches; with any other number the file is not changed.'),
         must_match: z
           .boolean()
           .optional()
-          .describe('Whether the file fails with C210 when nothing matches; no when left out, yes for a model.'),
+          .describe('Fail with C210 when nothing matches. Default false on the bus, true for models.'),
       })
       .describe('Replace every match of a regex in the whole text, after the line operations.'),
   ]),
@@ -86,15 +86,15 @@ const FileChange = wire.named(
 const UpdateFileResult = wire.named(
   'UpdateFileResult',
   z.object({
-    path: z.string().describe('The path as it was asked for.'),
+    path: z.string().describe('The path as sent.'),
     success: z.boolean(),
     applied: wire.uint32().describe('Operations applied, replacements without a match not counted; 0 when it failed.'),
     new_line_count: wire.uint64().describe('Lines of the file afterwards; 0 when it failed.'),
     matches: wire.uint64().optional().describe('Matches replaced by all replacements together; with these only.'),
     version: z.string().optional().describe('Version of the new content; pass it as `expected_version`.'),
     note: noteField,
-    changes: z.array(FileChange).optional().describe('What was made, from the top; at most five places an operation.'),
-    changes_truncated: z.boolean().optional().describe('True when not all that was made is in `changes`.'),
+    changes: z.array(FileChange).optional().describe('Changed regions, from the top; at most five per operation.'),
+    changes_truncated: z.boolean().optional().describe('True when `changes` is incomplete.'),
     error: z.string().nullish().describe('The failure as JSON text with `code` and `message`; absent on success.'),
   }),
 );
@@ -137,37 +137,41 @@ async function update(file: UpdateFileSpec, target: JailEntry, context: CoderCon
   const { signal, door } = call;
   const scope = { regexes: workspace.regexes, call: { signal, door, timeoutMs }, memory };
   const ops = file.ops.map((op, i) => ({ ...op, number: i + 1 }));
-  const before = await readCurrent(target, maxWriteBytes, {
-    version: file.expected_version,
-    fix: (version) => ({ files: [{ ...file, expected_version: version }] }),
-    range: async (text) => ops[0] && rangeOf(ops[0], text, scope),
-    memory,
-  });
+  const before = await readCurrent(
+    target,
+    { bytes: maxWriteBytes, key: 'max_write_bytes' },
+    {
+      version: file.expected_version,
+      fix: (version) => ({ files: [{ ...file, expected_version: version }] }),
+      range: async (text) => ops[0] && rangeOf(ops[0], text, scope),
+      memory,
+    },
+  );
   if (ops.length === 0) throw errors.fail('C210', { problem: `\`ops\` for ${path} must not be empty` });
   if (!isUtf8(before)) throw errors.fail('C210', { problem: `${path} is not UTF-8 text` });
 
   const { edited, counts } = await edit(before, ops, scope);
   const size = edited.text.length;
-  if (size > maxWriteBytes) throw errors.fail('C213', { path, size, limit: maxWriteBytes });
+  if (size > maxWriteBytes) throw errors.fail('C213', { path, size, limit: maxWriteBytes, key: 'max_write_bytes' });
 
   const version = versionAside(edited.text);
-  const { new_line_count, ...echo } = tell(edited);
+  const { new_line_count, ...echo } = reportText(edited);
   const written = await changes.write(target, edited.text, { before, version });
-  const { unmatched, ...matched } = tellMatches(counts);
+  const { unmatched, ...matched } = reportMatches(counts);
   const applied = ops.length - unmatched.length;
   const notes = unmatched.length > 0 ? [`no match for ${unmatched.join(', ')}`] : [];
   return { applied, new_line_count, ...matched, version: await version, ...echo, ...withNotes(notes, written) };
 }
 
 /** Reports replacements: how many matches, and which operations had none. */
-function tellMatches(counts: ReadonlyMap<number, number>) {
+function reportMatches(counts: ReadonlyMap<number, number>) {
   const unmatched = [...counts].filter(([, count]) => count === 0).map(([number]) => `op ${number}`);
   const matches = [...counts.values()].reduce((sum, count) => sum + count, 0);
   return { unmatched, ...(counts.size > 0 && { matches }) };
 }
 
 /** Reports the new text. */
-function tell(edited: Edited) {
+function reportText(edited: Edited) {
   const { changes, isCut } = echoChanges(edited);
   return {
     new_line_count: countLines(edited.text),

@@ -12,7 +12,7 @@ import { readCurrent } from '../line-edits-current.ts';
 import type { CoderContext } from '../worker.ts';
 
 /** Total size of the files of a patch: all contents are in memory until the write set is written. */
-const MAX_HELD_BYTES = 1 << 28;
+const MAX_KEPT_BYTES = 1 << 28;
 
 /** State of one path after the sections so far. */
 export interface FileState {
@@ -44,7 +44,7 @@ export class FileStates {
   readonly #expected: Expected;
   readonly #states = new Map<string, FileState>();
   #hasRemovedLink = false;
-  #heldBytes = 0;
+  #keptBytes = 0;
 
   constructor(context: CoderContext, expected: Expected) {
     this.#context = context;
@@ -76,7 +76,8 @@ export class FileStates {
   /** Sets the new content. */
   put(state: FileState, bytes: Buffer): void {
     const { maxWriteBytes: limit } = this.#context;
-    if (bytes.length > limit) throw errors.fail('C213', { path: state.path, size: bytes.length, limit });
+    const facts = { path: state.path, size: bytes.length, limit, key: 'max_write_bytes' };
+    if (bytes.length > limit) throw errors.fail('C213', facts);
     this.#hold(bytes.length);
     state.isThere = true;
     state.isLink = false;
@@ -88,9 +89,9 @@ export class FileStates {
     Object.assign(state, { isThere: false, isLink: false, made: undefined, onDisk: undefined });
   }
 
-  move(state: FileState, place: FileState): void {
-    if (place === state) return;
-    Object.assign(place, { isThere: true, isLink: false, made: state.made, onDisk: state.onDisk });
+  move(state: FileState, destination: FileState): void {
+    if (destination === state) return;
+    Object.assign(destination, { isThere: true, isLink: false, made: state.made, onDisk: state.onDisk });
     this.remove(state);
   }
 
@@ -126,7 +127,8 @@ export class FileStates {
 
   async #readEntry(entry: JailEntry, state: FileState): Promise<Buffer> {
     this.#hold(entry.stat?.size ?? 0);
-    const bytes = await readCurrent(entry, this.#context.maxWriteBytes, {
+    const limit = { bytes: this.#context.maxWriteBytes, key: 'max_write_bytes' } as const;
+    const bytes = await readCurrent(entry, limit, {
       version: this.#expected.versions.get(entry.path),
       fix: (version) => this.#expected.fix(entry.path, version),
     });
@@ -135,9 +137,9 @@ export class FileStates {
   }
 
   #hold(bytes: number): void {
-    this.#heldBytes += bytes;
-    if (this.#heldBytes <= MAX_HELD_BYTES) return;
-    const problem = `the files of the patch hold more than ${MAX_HELD_BYTES} bytes together; send several patches`;
+    this.#keptBytes += bytes;
+    if (this.#keptBytes <= MAX_KEPT_BYTES) return;
+    const problem = `the files of the patch hold more than ${MAX_KEPT_BYTES} bytes together; send several patches`;
     throw errors.fail('C210', { problem });
   }
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { Turns } from '#host';
-import { findPlace, runOf, standsAt } from './find-fits.ts';
+import { findFit, runOf, fitsAt } from './find-fits.ts';
 import { Source } from './source.ts';
 
 const turns = new Turns(new AbortController().signal, 5);
@@ -19,14 +19,14 @@ test('returns the first or nearest match and counts the others', async () => {
       async (lines, wanted, from, near) => {
         const table = await (await Source.of(lines.map((each) => `${each}\n`).join(''), turns)).table(0, turns);
         const run = await runOf(wanted, table, turns);
-        const places = lines.flatMap((_, at) => (at >= from && run && standsAt(table, run, at) ? [at] : []));
+        const places = lines.flatMap((_, at) => (at >= from && run && fitsAt(table, run, at) ? [at] : []));
         const distance = (at: number) => Math.abs(at - (near ?? 0));
         const nearest = places.reduce<number | undefined>(
           (best, at) => (best === undefined || distance(at) < distance(best) ? at : best),
           undefined,
         );
         const expected = nearest === undefined ? undefined : { at: nearest, others: places.length - 1 };
-        const found = run && findPlace(table, { run, from, near }, { countAll: true });
+        const found = run && findFit(table, { run, from, near }, { countAll: true });
         expect(found).toEqual(expected);
       },
     ),
@@ -43,8 +43,8 @@ test.each([1, 2, 7, 60_000])(
       turns,
     ))!;
     const last = 120_000 - length;
-    expect(findPlace(table, { run, from: 5 }, { countAll: true })).toEqual({ at: 5, others: 100 });
-    expect(findPlace(table, { run, from: 0, near: last }, { countAll: true })).toEqual({ at: last, others: 100 });
-    expect(findPlace(table, { run, from: last + 1 }, { countAll: true })).toBeUndefined();
+    expect(findFit(table, { run, from: 5 }, { countAll: true })).toEqual({ at: 5, others: 100 });
+    expect(findFit(table, { run, from: 0, near: last }, { countAll: true })).toEqual({ at: last, others: 100 });
+    expect(findFit(table, { run, from: last + 1 }, { countAll: true })).toBeUndefined();
   },
 );

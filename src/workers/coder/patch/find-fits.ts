@@ -44,14 +44,14 @@ export async function runOf(
   return run;
 }
 
-export function standsAt({ numbers }: LineTable, run: readonly number[], at: number): boolean {
+export function fitsAt({ numbers }: LineTable, run: readonly number[], at: number): boolean {
   if (at < 0 || at + run.length > numbers.length) return false;
   for (let i = 0; i < run.length; i++) if (numbers[at + i] !== run[i]) return false;
   return true;
 }
 
 /** Returns the first or nearest match. Counts all others if `countAll`, else only those that are cheap to find. */
-export function findPlace(table: LineTable, wanted: Wanted, { countAll }: { countAll: boolean }): Found | undefined {
+export function findFit(table: LineTable, wanted: Wanted, { countAll }: { countAll: boolean }): Found | undefined {
   const rare = rarestOf(table, wanted.run);
   const isCheap = rare.count * wanted.run.length <= table.numbers.length;
   const choice = new Choice(wanted.near);
@@ -70,14 +70,15 @@ class Choice {
     this.#near = near;
   }
 
-  add(place: number): void {
+  add(position: number): void {
     this.#count++;
-    if (this.#at === undefined || Math.abs(place - this.#near) < Math.abs(this.#at - this.#near)) this.#at = place;
+    if (this.#at === undefined || Math.abs(position - this.#near) < Math.abs(this.#at - this.#near))
+      this.#at = position;
   }
 
   /** True if no match from here on can be nearer. */
-  isMadeAt(place: number): boolean {
-    return this.#at !== undefined && place - this.#near > Math.abs(this.#at - this.#near);
+  isMadeAt(position: number): boolean {
+    return this.#at !== undefined && position - this.#near > Math.abs(this.#at - this.#near);
   }
 
   get isFull(): boolean {
@@ -103,9 +104,9 @@ function visitRare(table: LineTable, { run, from }: Wanted, index: number, choic
   const number = run[index]!;
   const end = offsets[number + 1]!;
   for (let i = firstAtLeast(positions, from + index, offsets[number]!, end); i < end; i++) {
-    const place = positions[i]! - index;
-    if (choice.isFull && choice.isMadeAt(place)) return;
-    if (standsAt(table, run, place)) choice.add(place);
+    const position = positions[i]! - index;
+    if (choice.isFull && choice.isMadeAt(position)) return;
+    if (fitsAt(table, run, position)) choice.add(position);
   }
 }
 

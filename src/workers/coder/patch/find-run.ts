@@ -1,12 +1,12 @@
 /** Searches a file for the lines of a chunk, level by level. */
 import type { Turns } from '#host';
-import { findPlace, runOf, standsAt, type Found } from './find-fits.ts';
+import { findFit, runOf, fitsAt, type Found } from './find-fits.ts';
 import { LOOSE } from './levels.ts';
 import type { Chunk, SignedLine } from './patch.ts';
 import type { Source } from './source.ts';
 
 /** A match, with the level at which it was found. */
-export interface Place extends Found {
+export interface RunMatch extends Found {
   level: number;
 }
 
@@ -38,7 +38,7 @@ export async function findRun(
   { source, lastLevel, turns }: Looking,
   lines: readonly string[],
   { from, near, isAtEnd = false }: { from: number; near?: number | undefined; isAtEnd?: boolean },
-): Promise<Place | undefined> {
+): Promise<RunMatch | undefined> {
   for (let level = 0; level <= lastLevel; level++) {
     if (turns.isOver) await turns.next();
     const table = await source.table(level, turns);
@@ -46,8 +46,8 @@ export async function findRun(
     if (!run) continue;
 
     const end = source.length - run.length;
-    if (isAtEnd && end >= from && standsAt(table, run, end)) return { at: end, level, others: 0 };
-    const found = findPlace(table, { run, from, near }, { countAll: level >= LOOSE });
+    if (isAtEnd && end >= from && fitsAt(table, run, end)) return { at: end, level, others: 0 };
+    const found = findFit(table, { run, from, near }, { countAll: level >= LOOSE });
     if (found) return { ...found, level };
   }
   return undefined;

@@ -1,7 +1,7 @@
 /** Explains why a chunk does not match, so that the caller can correct it without reading the file. */
-import { findRun, linesOf, type Cursor, type Looking, type Place } from './find-run.ts';
+import { findRun, linesOf, type Cursor, type Looking, type RunMatch } from './find-run.ts';
 import { LEVELS, LOOSE } from './levels.ts';
-import { findNearest, type NearestPlace } from './nearest.ts';
+import { findNearest, type NearestMatch } from './nearest.ts';
 import { quote, type Chunk, type SignedLine } from './patch.ts';
 import { excerpt, regionOf, type Region } from './region.ts';
 import { onlySpacesDiffer, rewriteLines } from './rewrite.ts';
@@ -26,18 +26,18 @@ interface Unplaced {
   /** The line named after `@@` that the file lacks. */
   scope?: string;
   /** A rejected match: there are others, or the chunk is already applied (`isThere`). */
-  place?: Place;
+  fit?: RunMatch;
   isThere?: boolean;
 }
 
 type Why = Omit<Misfit, 'chunk'>;
 
 export async function findMisfit(looking: Looking, unplaced: Unplaced, cursor: Cursor): Promise<Misfit> {
-  const { chunk, signed, scope, place, isThere } = unplaced;
+  const { chunk, signed, scope, fit, isThere } = unplaced;
   const around = chunk.near === undefined ? cursor.at : chunk.near - 1 + cursor.drift;
   const old = scope === undefined ? linesOf(signed, '-') : [scope];
-  if (isThere) return { chunk: 0, ...applied(place!.at, 'to insert it again, send more of the lines around it') };
-  if (place) return { chunk: 0, ...ambiguous(place) };
+  if (isThere) return { chunk: 0, ...applied(fit!.at, 'to insert it again, send more of the lines around it') };
+  if (fit) return { chunk: 0, ...ambiguous(fit) };
   if (old.length === 0) return { chunk: 0, problem: NO_CONTEXT };
 
   const why =
@@ -48,7 +48,7 @@ export async function findMisfit(looking: Looking, unplaced: Unplaced, cursor: C
 
 const NO_CONTEXT = 'does not fit: it has only new lines, so it cannot be placed; send some lines above and below them';
 
-function ambiguous({ at, level, others }: Place): Why {
+function ambiguous({ at, level, others }: RunMatch): Why {
   const ignored = `when ${LEVELS[level]!} is ignored`;
   return {
     problem: `fits ${others + 1} places ${ignored}, the first at line ${at + 1}; send it as the file has it, or more lines around it`,
@@ -71,12 +71,12 @@ async function placedElsewhere(
     const problem = `matches line ${above.at + 1}, above the end of the previous chunk; put the chunks in the order of the file`;
     return { problem };
   }
-  const there = isTelling(signed) ? await findRun(looking, linesOf(signed, '+'), { from: 0, near }) : undefined;
+  const there = isRecognizable(signed) ? await findRun(looking, linesOf(signed, '+'), { from: 0, near }) : undefined;
   return there && (there.level < LOOSE || there.others === 0) ? applied(there.at, 'leave it out') : undefined;
 }
 
 /** True if the result of a chunk can be recognized: it adds lines, or joins context lines by removing those between. */
-function isTelling(signed: readonly SignedLine[]): boolean {
+function isRecognizable(signed: readonly SignedLine[]): boolean {
   const isKept = ({ sign, text }: SignedLine) => sign === ' ' && text.trim() !== '';
   const removed = signed.findIndex(({ sign }) => sign === '-');
   if (signed.some(({ sign, text }) => sign === '+' && text.trim() !== '')) return true;
@@ -120,7 +120,7 @@ function isWhole(signed: readonly SignedLine[]): boolean {
   return signed.every(({ index }, i) => i === 0 || index > signed[i - 1]!.index);
 }
 
-function difference({ first_difference: first }: Region, { at, firstDifference }: NearestPlace): string {
+function difference({ first_difference: first }: Region, { at, firstDifference }: NearestMatch): string {
   const start = `the nearest place is line ${Math.max(at, 0) + 1}`;
   if (!first || firstDifference === undefined) return start;
   const [expected, found] = excerpt(first.expected, first.found ?? '');
@@ -136,8 +136,6 @@ async function doubledSigns(
 ): Promise<string | undefined> {
   const bare = signed.map((line) => (line.sign === ' ' ? line : { ...line, text: line.text.replace(/^[-+] ?/, '') }));
   if (!bare.some(({ text, sign }, i) => sign === '-' && text !== signed[i]!.text)) return undefined;
-  const place = await findRun(looking, linesOf(bare, '-'), { from: 0, near });
-  return (
-    place && `without the second sign of its lines it fits line ${place.at + 1}; write one "-" or "+" before a line`
-  );
+  const fit = await findRun(looking, linesOf(bare, '-'), { from: 0, near });
+  return fit && `without the second sign of its lines it fits line ${fit.at + 1}; write one "-" or "+" before a line`;
 }

@@ -8,7 +8,7 @@ import { similarity } from './similarity.ts';
 import type { LineTable, Source } from './source.ts';
 
 /** A line that occurs more often than this in the file does not vote. */
-const MAX_PLACES = 100;
+const MAX_OCCURRENCES = 100;
 /** Most lines of a chunk that vote. */
 const MAX_VOTERS = 2000;
 
@@ -18,7 +18,7 @@ const MAX_COMPARED = 50;
 /** Similarity below which two lines count as unrelated. */
 const LEAST_SIMILARITY = 0.4;
 
-export interface NearestPlace {
+export interface NearestMatch {
   /** File line that the first line of the chunk corresponds to; negative if that is before the start of the file. */
   at: number;
   /** Lines of the chunk that match there, without empty ones. */
@@ -34,7 +34,7 @@ export async function findNearest(
   source: Source,
   lines: readonly string[],
   { table, last, around, turns }: { table: LineTable; last: LineTable; around: number; turns: Turns },
-): Promise<NearestPlace | undefined> {
+): Promise<NearestMatch | undefined> {
   const votes = countVotes(lines, table);
   const best = votes.size > 0 ? bestOf(votes, around) : await mostSimilar(source, lines, { around, turns });
   if (best.length === 0) return undefined;
@@ -55,7 +55,7 @@ function countVotes(lines: readonly string[], { numberOf, keyOf, offsets, positi
   const votes = new Map<number, number>();
   for (const [i, line] of lines.slice(0, MAX_VOTERS).entries()) {
     const number = line.trim() === '' ? undefined : numberOf.get(keyOf(line));
-    if (number === undefined || offsets[number + 1]! - offsets[number]! > MAX_PLACES) continue;
+    if (number === undefined || offsets[number + 1]! - offsets[number]! > MAX_OCCURRENCES) continue;
     for (let p = offsets[number]!; p < offsets[number + 1]!; p++) {
       const at = positions[p]! - i;
       votes.set(at, (votes.get(at) ?? 0) + 1);

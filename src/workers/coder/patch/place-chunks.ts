@@ -5,8 +5,8 @@
  * is changed here.
  */
 import type { Turns } from '#host';
-import { runOf, standsAt } from './find-fits.ts';
-import { Cursor, findRun, linesOf, type Looking, type Place } from './find-run.ts';
+import { runOf, fitsAt } from './find-fits.ts';
+import { Cursor, findRun, linesOf, type Looking, type RunMatch } from './find-run.ts';
 import { LAST_LEVEL, LEVELS, LOOSE, type Fuzz, type Level } from './levels.ts';
 import { findMisfit, type Misfit } from './misfit.ts';
 import { signedInTurns, type Chunk, type PatchLines, type SignedLine } from './patch.ts';
@@ -92,7 +92,7 @@ function splitReturns(line: SignedLine): SignedLine[] {
 }
 
 /** A match of a chunk, with the lines that were matched. */
-interface FoundChunk extends Place {
+interface FoundChunk extends RunMatch {
   signed: readonly SignedLine[];
   old: readonly string[];
 }
@@ -107,13 +107,13 @@ async function placeChunk(
     if (!found) return findMisfit(looking, { chunk, signed, scope }, cursor);
     cursor.at = cursor.changed = found.at + 1;
   }
-  const place =
+  const fit =
     (await findSigned(looking, chunk, signed, cursor)) ?? (await findBeforeEnd(looking, chunk, signed, cursor));
-  if (!place) return findMisfit(looking, { chunk, signed }, cursor);
+  if (!fit) return findMisfit(looking, { chunk, signed }, cursor);
 
-  const isUnsure = place.level >= LOOSE && place.others > 0;
-  const isThere = !place.signed.some(({ sign }) => sign === '-') && (await hasResult(looking, place));
-  return isUnsure || isThere ? findMisfit(looking, { chunk, signed, place, isThere }, cursor) : place;
+  const isUnsure = fit.level >= LOOSE && fit.others > 0;
+  const isThere = !fit.signed.some(({ sign }) => sign === '-') && (await hasResult(looking, fit));
+  return isUnsure || isThere ? findMisfit(looking, { chunk, signed, fit, isThere }, cursor) : fit;
 }
 
 /** Matches at the end of the file without the last empty context lines: models count the end after the newline as a line. */
@@ -121,8 +121,8 @@ async function findBeforeEnd(looking: Looking, chunk: Chunk, signed: readonly Si
   const last = signed.findLastIndex(({ sign, text }) => sign !== ' ' || text !== '');
   const rest = signed.slice(0, last + 1);
   if (rest.length === signed.length || !rest.some(({ sign }) => sign !== '+')) return undefined;
-  const place = await findSigned(looking, { ...chunk, isAtEnd: true }, rest, cursor);
-  return place && place.at + place.old.length === looking.source.length ? place : undefined;
+  const fit = await findSigned(looking, { ...chunk, isAtEnd: true }, rest, cursor);
+  return fit && fit.at + fit.old.length === looking.source.length ? fit : undefined;
 }
 
 async function findSigned(
@@ -142,8 +142,8 @@ async function findSigned(
   const isBest = below?.level === 0 || cursor.changed === cursor.at;
   const shared = isBest ? undefined : await findRun(looking, old, { ...wanted, from: cursor.changed });
   // A stricter match that shares context lines with the previous chunk is better than a looser one below.
-  const place = below && (!shared || shared.level >= below.level) ? below : shared;
-  return place && { ...place, signed, old };
+  const fit = below && (!shared || shared.level >= below.level) ? below : shared;
+  return fit && { ...fit, signed, old };
 }
 
 /** Position of a chunk without old lines: below its scope, at the end, or at the start if its `@@` header says line 0. */
@@ -159,15 +159,15 @@ async function hasResult({ source, turns }: Looking, { at, level, old, signed }:
   const made = await runOf(linesOf(signed, '+'), table, turns);
   if (!made) return false;
   const above = old.length === 0 ? made.length : signed.findIndex(({ sign }) => sign !== '+');
-  return standsAt(table, made, at) || standsAt(table, made, at - above);
+  return fitsAt(table, made, at) || fitsAt(table, made, at - above);
 }
 
 /** Context lines are not part of an edit, so that they keep the bytes of the file. */
-function editsOf(place: FoundChunk, { lacksNewline }: Chunk, indentation: Indentation | undefined): Edit[] {
+function editsOf(fit: FoundChunk, { lacksNewline }: Chunk, indentation: Indentation | undefined): Edit[] {
   const edits: Edit[] = [];
-  let at = place.at;
+  let at = fit.at;
   let open: Edit | undefined;
-  for (const [i, { sign, text }] of place.signed.entries()) {
+  for (const [i, { sign, text }] of fit.signed.entries()) {
     if (sign === ' ') {
       open = undefined;
       at++;

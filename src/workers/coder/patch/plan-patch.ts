@@ -175,17 +175,17 @@ class Planner {
 
   async #move(file: FilePatch, to: string): Promise<void> {
     const { path, mode } = file;
-    const [state, place] = [await this.#existing(path), await this.#states.entry(to)];
-    if (state === place) return this.#update(file);
+    const [state, destination] = [await this.#existing(path), await this.#states.entry(to)];
+    if (state === destination) return this.#update(file);
     refuseLink(state);
-    refuseLink(place);
+    refuseLink(destination);
     const edited = await this.#edit(file, state);
     const content = edited && Buffer.from(edited.text);
     this.#entries.push({ kind: 'move', path, to, ...(content && { content }), ...expectedOf(state) });
     if (mode !== undefined) this.#entries.push({ kind: 'mode', path: to, mode });
     if (content) this.#states.put(state, content);
-    this.#states.move(state, place);
-    this.#report({ path: to, kind: 'moved', from: path }, edited, place);
+    this.#states.move(state, destination);
+    this.#report({ path: to, kind: 'moved', from: path }, edited, destination);
   }
 
   #report(result: Omit<FileResult, 'chunks'>, edited: Edited | undefined, state: FileState): void {

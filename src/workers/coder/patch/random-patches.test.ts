@@ -79,7 +79,7 @@ function hunkOf(lines: readonly string[], { at, removed, added }: Change): Hunk 
 
 const oldLines = ({ lines }: Hunk) => lines.filter((line) => !line.startsWith('+')).map((line) => line.slice(1));
 
-function placesOf(lines: readonly string[], run: readonly string[], from = 0): number[] {
+function matchesOf(lines: readonly string[], run: readonly string[], from = 0): number[] {
   const places: number[] = [];
   for (let at = from; at + run.length <= lines.length; at++) {
     if (run.every((line, i) => lines[at + i] === line)) places.push(at);
@@ -90,7 +90,7 @@ function placesOf(lines: readonly string[], run: readonly string[], from = 0): n
 /** True if a hunk matches only once without its indentation, so that there is one right answer. */
 function isUnique(lines: readonly string[], hunk: Hunk): boolean {
   const trim = (all: readonly string[]) => all.map((line) => line.trim());
-  return placesOf(trim(lines), trim(oldLines(hunk))).length === 1;
+  return matchesOf(trim(lines), trim(oldLines(hunk))).length === 1;
 }
 
 const numbers = (hunk: Hunk, { shift = 0, wrong = false } = {}) => {
@@ -186,7 +186,7 @@ test(`patch.C3 coder.P26 ${DAMAGED} damaged patches: an exact match has these li
     let from = 0;
     for (const { chunk, line, level } of placed) {
       const run = oldLines(damaged[chunk - 1]!).map((old) => old);
-      const first = placesOf(lines, run, from)[0] ?? placesOf(lines, run)[0];
+      const first = matchesOf(lines, run, from)[0] ?? matchesOf(lines, run)[0];
       if (level === 'exact' && run.length > 0) exact++;
       if (level === 'exact' && run.length > 0 && first !== line - 1) wrong.push({ round, chunk, line, first });
       from = line - 1 + run.length;
@@ -220,8 +220,8 @@ test(`patch.C6 coder.P27 the first differing line is right in ${MISTAKES} one-li
     const index = hunk.lines.slice(0, at).filter((old) => !old.startsWith('+')).length;
     const { misfits } = await place(text, v4a([{ ...hunk, lines: hunk.lines.with(at, mistake) }]));
     const expected = { line: hunk.at + index + 1, expected: mistake.slice(1), found: line.slice(1) };
-    const told = misfits[0]?.nearest?.first_difference;
-    if (JSON.stringify(told) !== JSON.stringify(expected)) wrong.push({ expected, told, hunk, misfits });
+    const reported = misfits[0]?.nearest?.first_difference;
+    if (JSON.stringify(reported) !== JSON.stringify(expected)) wrong.push({ expected, reported, hunk, misfits });
   }
   expect(wrong).toEqual([]);
 }, 120_000);

@@ -1,5 +1,5 @@
 /** The lines of a file that a failure shows around the nearest match. */
-import type { NearestPlace } from './nearest.ts';
+import type { NearestMatch } from './nearest.ts';
 import { commonHead } from './similarity.ts';
 import type { Source } from './source.ts';
 
@@ -29,7 +29,7 @@ const MAX_CHARS = 4096;
 /** Characters of a long line that a message shows before the first difference. */
 const CHARS_BEFORE = 30;
 
-export function regionOf(source: Source, lines: readonly string[], nearest: NearestPlace): Region {
+export function regionOf(source: Source, lines: readonly string[], nearest: NearestMatch): Region {
   const { at, matched, of, firstDifference } = nearest;
   const centre = at + (firstDifference ?? 0);
   const first = Math.max(0, at - CONTEXT_LINES, Math.min(centre - MAX_LINES / 2, source.length - MAX_LINES));

@@ -132,8 +132,8 @@ async function splitText(text: string, turns: Turns): Promise<SplitText> {
   let [newline, carriageReturn] = [-1, -1];
   for (let at = 0; at < text.length;) {
     // Searches again only after passing the last hit: otherwise a text without CR would be scanned once per line.
-    if (newline < at) newline = placeOf('\n', text, at);
-    if (carriageReturn < at) carriageReturn = placeOf('\r', text, at);
+    if (newline < at) newline = indexOrEnd('\n', text, at);
+    if (carriageReturn < at) carriageReturn = indexOrEnd('\r', text, at);
     const end = Math.min(newline, carriageReturn);
     const ending = carriageReturn + 1 === newline && newline < text.length ? '\r\n' : text.slice(end, end + 1);
     starts.push(at);
@@ -146,7 +146,7 @@ async function splitText(text: string, turns: Turns): Promise<SplitText> {
   return { starts: starts.all, ends: ends.all, ending };
 }
 
-function placeOf(character: string, text: string, from: number): number {
+function indexOrEnd(character: string, text: string, from: number): number {
   const at = text.indexOf(character, from);
   return at < 0 ? text.length : at;
 }

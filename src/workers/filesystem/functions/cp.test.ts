@@ -56,14 +56,14 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     for (const source of ['d', 'd/e/big']) {
       expect(await copying(dir, source, 'copy', {}, { max_file_size: 10 })).toEqual({
         success: false,
-        error: `${dir.path('ws/d/e/big')} is 11 bytes; max_file_size is 10`,
+        error: `${dir.path('ws/d/e/big')} is 11 bytes; max_file_size is 10, which the operator can raise`,
         metadata: { code: 'F213' },
       });
     }
     expect(Object.keys(treeOf(dir.path('ws')))).toEqual(['d', 'd/a', 'd/e', 'd/e/big', 'd/f']);
   });
 
-  test('a link is followed to what it leads to, inside', async () => {
+  test('a link is followed to its target, inside', async () => {
     await using dir = await tempDir({
       'ws/real': 'x',
       'ws/link': { symlink: 'real' },
@@ -80,9 +80,9 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     ['to outside', 'f', '../other/x', 'F215'],
     ['to a sibling whose name begins the same', 'f', '../ws2/x', 'F215'],
     ['a directory to outside', 'd', '../other/d', 'F215'],
-    ['a link that leads out', 'out', 'x', 'F215'],
-    ['to behind a link that leads out', 'f', 'out/x', 'F215'],
-    ['over a link that leads out', 'f', 'file-out', 'F215'],
+    ['a link to the outside', 'out', 'x', 'F215'],
+    ['to behind a link to the outside', 'f', 'out/x', 'F215'],
+    ['over a link to the outside', 'f', 'file-out', 'F215'],
     ['what is missing', 'no', 'x', 'F211'],
     ['into a directory that is missing', 'f', 'no/x', 'F211'],
     ['a tree into a directory that is missing', 'd', 'no/x', 'F211'],

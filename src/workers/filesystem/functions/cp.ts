@@ -18,7 +18,7 @@ export const cp = defineAction({
   subject: { trees: ['source', 'destination'] },
   policy: { risk: 'medium', sideEffects: ['filesystem_write'], constraints: ['paths', 'max_file_size'] },
   request: z.object({
-    source: z.string().describe('What to copy: absolute, or from the first allowed path. A symlink is followed.'),
+    source: z.string().describe('Path to copy: absolute, or from the first allowed path. A symlink is followed.'),
     destination: z.string().describe('The path of the copy, name included.'),
     overwrite: z.boolean().default(false).describe('Replace an existing destination.'),
   }),

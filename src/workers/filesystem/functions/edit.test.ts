@@ -75,7 +75,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     const before = statSync(dir.path('ws/f')).ctimeMs;
     expect(await editing(dir, 'function  add(a,b) {', 'x')).toEqual({
       success: false,
-      error: `old_string is not in ${dir.path('ws/f')}`,
+      error: `old_string is not in ${dir.path('ws/f')}; copy the text from metadata.closest`,
       metadata: {
         code: 'F219',
         closest: [
@@ -109,8 +109,22 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     ['a file that is missing', 'a', 'b', { path: 'no' }, '$/no does not exist', 'F211'],
     ['a directory', 'a', 'b', { path: '.' }, '$ is not a regular file', 'F212'],
     ['data', 'a', 'b', { path: 'data' }, '$/data is not utf-8 text', 'F218'],
-    ['what would be too large', 'a', 'x'.repeat(20), {}, '$/f is 20 bytes; max_file_size is 10', 'F213'],
-    ['what is too large', 'a', 'b', { path: 'large' }, '$/large is 11 bytes; max_file_size is 10', 'F213'],
+    [
+      'what would be too large',
+      'a',
+      'x'.repeat(20),
+      {},
+      '$/f is 20 bytes; max_file_size is 10, which the operator can raise',
+      'F213',
+    ],
+    [
+      'what is too large',
+      'a',
+      'b',
+      { path: 'large' },
+      '$/large is 11 bytes; max_file_size is 10, which the operator can raise',
+      'F213',
+    ],
   ])('%s is refused', async (_, from, to, more, error, code) => {
     await using dir = await tempDir({ 'ws/f': 'a', 'ws/data': Uint8Array.of(0x61, 0xff), 'ws/large': 'a'.repeat(11) });
     expect(await editing(dir, from, to, more, { max_file_size: 10 })).toEqual({

@@ -13,11 +13,11 @@ import { defineAction } from '../action.ts';
 import { expectedVersionField, readCurrentText, versionField } from '../current-text.ts';
 import { errors } from '../errors.ts';
 import { findText } from '../find-text.ts';
-import { previewPlaces } from '../numbered-lines.ts';
+import { previewSpans } from '../numbered-lines.ts';
 import { layOut, replaceAt } from '../replace-text.ts';
 import type { FilesystemContext } from '../worker.ts';
 
-const MAX_LINES_TOLD = 20;
+const MAX_REPORTED_LINES = 20;
 
 /** Most occurrences that are replaced or counted. */
 const MAX_OCCURRENCES = 100_000;
@@ -83,7 +83,7 @@ async function editTarget(
     throw errors.fail('F210', { problem });
   }
   if (isUniqueExpected && matches > 1) {
-    const lines = await linesOf(before, all.starts.slice(0, MAX_LINES_TOLD), scope);
+    const lines = await linesOf(before, all.starts.slice(0, MAX_REPORTED_LINES), scope);
     throw errors.fail('F220', { path, count: matches, lines });
   }
 
@@ -95,17 +95,17 @@ async function editTarget(
   const written = await context.changes.write(target, after.text, { before });
   const lines = await linesOf(
     after.text,
-    after.places.slice(0, MAX_LINES_TOLD).map(({ start }) => start),
+    after.spans.slice(0, MAX_REPORTED_LINES).map(({ start }) => start),
     scope,
   );
-  const replacements = after.places.length;
+  const replacements = after.spans.length;
   const partly = `old_string was ${matches} times in the file; ${replacements} replaced, first at line ${lines[0]}. count: 0 replaces all`;
   return {
     path,
     replacements,
     matches,
     lines,
-    preview: previewPlaces(after.text, after.places),
+    preview: previewSpans(after.text, after.spans),
     version: versionOf(after.text),
     ...withNotes(matches > replacements ? [partly] : [], written),
   };

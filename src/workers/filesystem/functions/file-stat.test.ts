@@ -10,7 +10,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
   const call = filesystemCases(openFilesystem, mode);
   const looking = (dir: TempDir, path: string) => call(fileStat, dir, { path });
 
-  test('filesystem.D32 a file with all that is to be told', async () => {
+  test('filesystem.D32 a file with every field', async () => {
     await using dir = await tempDir({ 'ws/main.py': { content: 'x'.repeat(12), mode: 0o644 } });
     utimesSync(dir.path('ws/main.py'), 1709942400.25, 1709942400.25);
     expect(await looking(dir, 'main.py')).toEqual({

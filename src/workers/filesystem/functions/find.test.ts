@@ -53,7 +53,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect(await finding(dir, pattern)).toEqual(expected);
   });
 
-  test('the search starts where it is told, and globs with a slash do too', async () => {
+  test('the search starts at its path, and globs with a slash do too', async () => {
     await using dir = await tempDir({ 'ws/a/b/c.ts': '', 'ws/b/c.ts': '' });
     expect(await finding(dir, 'b/*.ts', { path: dir.path('ws/a') })).toEqual(['a/b/c.ts']);
     expect(await finding(dir, '*', { path: '..' })).toBe(`Path '${dir.root}' is outside allowed paths`);

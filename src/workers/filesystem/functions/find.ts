@@ -12,7 +12,7 @@ export const find = defineAction({
   id: 'filesystem::find',
   summary: 'Find files and directories by a glob.',
   details:
-    'A glob without / is about names at any depth; one with / is about paths from the directory. * and ? stay inside a ' +
+    'A glob without / matches names at any depth; one with / matches paths from the directory. * and ? stay inside a ' +
     'name, ** crosses. Hidden names are found too, symlinks are not followed, and unreadable directories are skipped.',
   effect: 'read',
   permissions: ['fs.read'],

@@ -7,7 +7,7 @@
 import { z } from 'zod';
 
 import { wire } from '#contract';
-import { HostError, MAX_PATTERN_BYTES, placeOfFile, type Jail, type SearchPlace } from '#host';
+import { HostError, MAX_PATTERN_BYTES, targetOfFile, type Jail, type SearchTarget } from '#host';
 import { defineAction } from '../action.ts';
 import { errors } from '../errors.ts';
 import { gitignoreField, maxResultsField, truncatedField } from '../listing.ts';
@@ -60,7 +60,7 @@ export const grep = defineAction({
     if (Buffer.byteLength(pattern) > MAX_PATTERN_BYTES) {
       throw errors.fail('F210', { problem: `\`pattern\` is longer than ${MAX_PATTERN_BYTES} bytes` });
     }
-    const place = placeOf(jail, path, { include: include ?? undefined, recursive });
+    const target = targetIn(jail, path, { include: include ?? undefined, recursive });
     const query = {
       pattern,
       isRegex: !case_sensitive || !LITERAL.test(pattern),
@@ -71,24 +71,24 @@ export const grep = defineAction({
       maxLineBytes: MAX_LINE_BYTES,
       contextLines: 0,
     };
-    const respectGitignore = request.respect_gitignore === true && place.isRecursive;
-    const { contentMatches, isTruncated } = await roots.search({ ...place, respectGitignore }, query, scope);
+    const respectGitignore = request.respect_gitignore === true && target.isRecursive;
+    const { contentMatches, isTruncated } = await roots.search({ ...target, respectGitignore }, query, scope);
     const matches = contentMatches.map(({ path: file, line, text }) => ({ file, line, text }));
     return { matches, count: matches.length, truncated: isTruncated };
   },
 });
 
-function placeOf(
+function targetIn(
   jail: Jail,
   path: string,
   { include, recursive }: { include: string | undefined; recursive: boolean },
-): SearchPlace {
+): SearchTarget {
   using target = jail.target(path);
   if (!target.stat) throw new HostError('missing', path);
 
-  const place = `/${target.relativePath}`;
-  if (target.stat.isFile()) return placeOfFile(place);
+  const absolute = `/${target.relativePath}`;
+  if (target.stat.isFile()) return targetOfFile(absolute);
   if (!target.stat.isDirectory()) throw new HostError('not-a-file', path);
   const includeGlobs = include === undefined ? [] : [recursive ? include : `/${include.replace(/^\//, '')}`];
-  return { directory: place, includeGlobs, excludeGlobs: [], dialect: 'segments', isRecursive: recursive };
+  return { directory: absolute, includeGlobs, excludeGlobs: [], dialect: 'segments', isRecursive: recursive };
 }

@@ -53,7 +53,7 @@ test.each([
   [
     'what would be too large',
     { line: 1, content: 'x'.repeat(20) },
-    '$/f is 25 bytes; max_file_size is 20',
+    '$/f is 25 bytes; max_file_size is 20, which the operator can raise',
     { code: 'F213' },
   ],
   ['a file that is missing', { path: 'no', line: 1, content: 'x' }, '$/no does not exist', { code: 'F211' }],

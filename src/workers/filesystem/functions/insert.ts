@@ -8,7 +8,7 @@ import { defineAction } from '../action.ts';
 import { expectedVersionField, readCurrentText, versionField } from '../current-text.ts';
 import { errors } from '../errors.ts';
 import { withEndings } from '../line-endings.ts';
-import { previewPlaces } from '../numbered-lines.ts';
+import { previewSpans } from '../numbered-lines.ts';
 
 export const insert = defineAction({
   id: 'filesystem::insert',
@@ -23,7 +23,7 @@ export const insert = defineAction({
   policy: { risk: 'medium', sideEffects: ['filesystem_write'], constraints: ['paths', 'max_file_size'] },
   request: z.object({
     path: z.string().describe('The file: absolute, or from the first allowed path. Symlinks are followed.'),
-    line: wire.uint64().min(1).describe('Line to insert before, from 1; one more than there are appends.'),
+    line: wire.uint64().min(1).describe('Insert before this line, from 1. The line count plus 1 appends.'),
     content: z.string().describe('Text to insert.'),
     expected_version: expectedVersionField,
   }),
@@ -51,7 +51,7 @@ export const insert = defineAction({
         throw errors.fail('F222', { problem, totalLines });
       }
 
-      const { text, place } = await insertLines(before, start, content, scope);
+      const { text, span } = await insertLines(before, start, content, scope);
       const size = text.length;
       if (size > context.maxFileBytes) throw errors.fail('F213', { path, size, limit: context.maxFileBytes });
 
@@ -59,9 +59,9 @@ export const insert = defineAction({
       return {
         path,
         line,
-        lines_inserted: countLines(text.subarray(place.start, place.end)),
+        lines_inserted: countLines(text.subarray(span.start, span.end)),
         total_lines: countLines(text),
-        preview: previewPlaces(text, [place]),
+        preview: previewSpans(text, [span]),
         version: versionOf(text),
         ...written,
       };
@@ -78,5 +78,5 @@ async function insertLines(before: Buffer, start: number, content: string, scope
   const isAfterOpenLine = start > 0 && start === before.length && !endsWithNewline(before);
   const head = Buffer.concat([before.subarray(0, start), Buffer.from(isAfterOpenLine ? ending : '')]);
   const text = Buffer.concat([head, lines, before.subarray(start)]);
-  return { text, place: { start: head.length, end: head.length + lines.length } };
+  return { text, span: { start: head.length, end: head.length + lines.length } };
 }

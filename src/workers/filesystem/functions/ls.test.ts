@@ -91,7 +91,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     ['a file', { path: 'f' }, '$/f is not a directory', 'F212'],
     ['what is missing', { path: 'no' }, '$/no does not exist (ENOENT)', 'F211'],
     ['the folder above', { path: '..' }, "Path '$$' is outside allowed paths", 'F215'],
-    ['a link that leads out', { path: 'out' }, "Path '$$/other' is outside allowed paths", 'F215'],
+    ['a link to the outside', { path: 'out' }, "Path '$$/other' is outside allowed paths", 'F215'],
     ['a glob that is none', { pattern: '[a' }, 'glob "[a" cannot be read: unclosed character class', 'F210'],
     ['no results', { max_results: 0 }, '`max_results` must be at least 1 (got 0)', 'F210'],
   ])('%s is refused', async (_, payload, error, code) => {

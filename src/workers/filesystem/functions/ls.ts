@@ -46,7 +46,7 @@ export const ls = defineAction({
   id: 'filesystem::ls',
   summary: 'List a directory with type, size and time of each entry.',
   details:
-    'Sorted by the bytes of the names; with recursive, what is in a directory follows it. Symlinks are listed and not ' +
+    'Sorted by the bytes of the names; with recursive, the entries of a directory follow it. Symlinks are listed and not ' +
     'followed, and unreadable directories are listed without their contents.',
   effect: 'read',
   permissions: ['fs.list'],

@@ -27,7 +27,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     ['below a file', 'f/d', 'F217'],
     ['outside', '../other/d', 'F215'],
     ['outside, behind a link', 'out/a/b', 'F215'],
-    ['a link that leads nowhere', 'dangling', 'F211'],
+    ['a dangling link', 'dangling', 'F211'],
   ])('%s: refused, and nothing is made anywhere', async (_, path, code) => {
     await using dir = await tempDir({
       'ws/f': '',

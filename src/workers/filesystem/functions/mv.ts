@@ -15,7 +15,7 @@ export const mv = defineAction({
   subject: { trees: ['source', 'destination'] },
   policy: { risk: 'medium', sideEffects: ['filesystem_write'], constraints: ['paths'] },
   request: z.object({
-    source: z.string().describe('What to move: absolute, or from the first allowed path.'),
+    source: z.string().describe('Path to move: absolute, or from the first allowed path.'),
     destination: z.string().describe('Its path afterwards, name included.'),
     overwrite: z.boolean().default(false).describe('Replace an existing destination.'),
   }),
@@ -29,12 +29,12 @@ export const mv = defineAction({
   examples: [{ source: 'draft.md', destination: 'notes.md' }],
 
   async handle({ source, destination, overwrite }, { jail, changes }, { signal, noteChange, call, functionId }) {
-    const places = [source, destination].map((path) => {
+    const moved = [source, destination].map((path) => {
       using entry = jail.entry(path);
       return `/${entry.relativePath}`;
     }) as [string, string];
     const notes = new Notes();
     await changes.rename(source, destination, { overwrite, addNote: notes.add, signal, noteChange, call, functionId });
-    return { source: places[0], destination: places[1], ...notes.field };
+    return { source: moved[0], destination: moved[1], ...notes.field };
   },
 });

@@ -11,7 +11,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
   const call = filesystemCases(openFilesystem, mode);
   const reading = (dir: TempDir, payload: object, config = {}) => call(read, dir, payload, config);
 
-  test('filesystem.D01 numbers every line and tells what it read', async () => {
+  test('filesystem.D01 numbers every line and reports what it read', async () => {
     await using dir = await tempDir({ 'ws/main.py': 'import os\nimport sys\n' });
     const expected = {
       success: true,
@@ -43,16 +43,16 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
   test.each([
     ['filesystem.D04 a path that climbs out', 'ws/../etc/passwd', 'etc/passwd'],
     ['filesystem.D05 a sibling whose name begins the same', 'ws2/f', 'ws2/f'],
-    ['a link that leads out', 'ws/out/f', 'ws2/f'],
+    ['a link to the outside', 'ws/out/f', 'ws2/f'],
     ['a link out, and on to what is not there', 'ws/out/no/such', 'ws2/no/such'],
     ['the folder above', 'ws/..', ''],
     ['what is nowhere', 'none/x', 'none/x'],
-  ])('%s is refused with where it leads', async (_, asked, told) => {
+  ])('%s is refused with its target', async (_, asked, reported) => {
     await using dir = await tempDir({ 'ws/f': '', 'ws2/f': 'SECRET', 'ws/out': { symlink: '../ws2' } });
     const path = `${dir.root}/${asked}`;
     expect(await reading(dir, { path })).toEqual({
       success: false,
-      error: `Path '${dir.path(told).replace(/\/$/, '')}' is outside allowed paths`,
+      error: `Path '${dir.path(reported).replace(/\/$/, '')}' is outside allowed paths`,
       metadata: { code: 'F215' },
     });
   });
@@ -61,7 +61,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     await using dir = await tempDir({ 'ws/big': 'x'.repeat(2048), 'ws/fits': 'x'.repeat(1024) });
     expect(await reading(dir, { path: 'big' }, { max_file_size: '1KB' })).toEqual({
       success: false,
-      error: `${dir.path('ws/big')} is 2048 bytes; max_file_size is 1024`,
+      error: `${dir.path('ws/big')} is 2048 bytes; max_file_size is 1024, which the operator can raise`,
       metadata: { code: 'F213' },
     });
     expect(await reading(dir, { path: 'fits' }, { max_file_size: '1KB' })).toMatchObject({ success: true });
@@ -84,7 +84,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
       'F210',
     ],
     [
-      'an encoding nobody knows',
+      'an unknown encoding',
       { path: 'f', encoding: 'cp9999' },
       '`encoding`: no encoding "cp9999"; there is utf-8, ascii, latin-1, utf-16le, utf-16, cp1252, shift_jis, gb18030 and more',
       'F210',
@@ -92,8 +92,8 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     ['a file that is missing', { path: 'no' }, '$/no does not exist (ENOENT)', 'F211'],
     ['a directory', { path: '.' }, '$ is not a regular file', 'F212'],
     ['a FIFO', { path: 'pipe' }, '$/pipe is not a regular file', 'F212'],
-    ['a link that leads nowhere', { path: 'dangling' }, '$/dangling goes through a dangling symlink', 'F211'],
-    ['below a file', { path: 'f/x' }, '$/f/x goes on below a file (ENOTDIR)', 'F212'],
+    ['a dangling link', { path: 'dangling' }, '$/dangling goes through a dangling symlink', 'F211'],
+    ['below a file', { path: 'f/x' }, '$/f/x has a file as a parent directory (ENOTDIR)', 'F212'],
     ['a NUL in the name', { path: 'a\0b' }, '"a\\u0000b" is not a name that the file system accepts', 'F210'],
     ['lines beyond the end', { path: 'f', start_line: 4 }, 'no line 4: $/f has 3 lines', 'F222'],
     [
@@ -105,7 +105,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     ['data', { path: 'data' }, '$/data is not utf-8 text', 'F218'],
     ['text that is none in this encoding', { path: 'umlaut', encoding: 'ascii' }, '$/umlaut is not ascii text', 'F218'],
     ['half a character at the end', { path: 'odd', encoding: 'utf-16' }, '$/odd is not utf16 text', 'F218'],
-    ['bytes that are no character', { path: 'half', encoding: 'euc-jp' }, '$/half is not eucjp text', 'F218'],
+    ['bytes that are not a character', { path: 'half', encoding: 'euc-jp' }, '$/half is not eucjp text', 'F218'],
     ['half a character', { path: 'odd', encoding: 'utf-16le' }, '$/odd is not utf-16le text', 'F218'],
   ])('filesystem.P1 %s is a reply like any other', async (_, payload, error, code) => {
     await using dir = await tempDir({
@@ -169,7 +169,7 @@ test('numbers of seven digits push the lines to the right', async () => {
   });
 });
 
-test('an answer has an end of its own, and says where to go on', async () => {
+test('a reply has a size limit, and says where to continue', async () => {
   const line = `${'x'.repeat(99)}\n`;
   await using dir = await tempDir({ 'ws/many': line.repeat(100_000), 'ws/long': `${'ä'.repeat(5_000_000)}\nend\n` });
   const many = await reading(dir, { path: 'many' });

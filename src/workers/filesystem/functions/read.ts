@@ -17,8 +17,8 @@ export const read = defineAction({
   id: 'filesystem::read',
   summary: 'Read a text file with line numbers, whole or some lines of it.',
   details:
-    'Each line has its number before it, right-aligned to six places or more, and │. Lines keep their ends. Data that ' +
-    'is not text is refused. A file over 64 MiB has total_lines only when its end was met.',
+    'Each line has its number before it, right-aligned to six places or more, and │. Line endings are kept. ' +
+    'Data that is not text is refused. A file over 64 MiB has total_lines only if read to the end.',
   effect: 'read',
   permissions: ['fs.read'],
   subject: { paths: ['path'] },
@@ -26,22 +26,18 @@ export const read = defineAction({
   request: z.object({
     path: z.string().describe('The file: absolute, or from the first allowed path. Symlinks are followed.'),
     start_line: wire.uint64().min(1).default(1).describe('First line, from 1.'),
-    end_line: wire
-      .uint64()
-      .min(1)
-      .nullish()
-      .describe('Last line, itself included; the last of the file when left out or when the file is shorter.'),
+    end_line: wire.uint64().min(1).nullish().describe('Last line, inclusive. Default: the last of the file.'),
     encoding: encodingField,
   }),
   data: z.object({
     path: z.string().describe('Path of the file, symlinks resolved.'),
     content: z.string().describe('The lines with their numbers.'),
-    total_lines: wire.uint64().optional().describe('Lines in the file; left out where they were not counted.'),
+    total_lines: wire.uint64().optional().describe('Lines in the file; absent where they were not counted.'),
     start_line: wire.uint64(),
     end_line: wire.uint64().describe('Last line shown; one less than start_line when there is none.'),
     size_bytes: wire.uint64(),
     version: z.string().optional().describe('Version of this content; absent for files over 1 MiB.'),
-    truncated: z.boolean().optional().describe('Present and true when not all lines fitted; go on after end_line.'),
+    truncated: z.boolean().optional().describe('Present and true when not all lines fitted; continue after end_line.'),
     last_line_cut: z.boolean().optional().describe('Present and true when not even one line fitted.'),
     image: z
       .object({ mime_type: z.string(), base64: z.string() })

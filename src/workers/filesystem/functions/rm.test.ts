@@ -28,7 +28,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect(treeOf(dir.path('ws'))).toEqual({});
   });
 
-  test('a link goes itself, and a tree with links leaves what they lead to', async () => {
+  test('a link itself is removed, and a tree with links leaves their targets', async () => {
     await using dir = await tempDir({
       'ws/out': { symlink: '../other' },
       'ws/d/out': { symlink: '../../other' },

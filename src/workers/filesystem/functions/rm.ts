@@ -17,7 +17,7 @@ export const rm = defineAction({
   subject: { trees: ['path'] },
   policy: { risk: 'high', sideEffects: ['filesystem_delete'], constraints: ['paths'] },
   request: z.object({
-    path: z.string().describe('What to delete: absolute, or from the first allowed path.'),
+    path: z.string().describe('Path to delete: absolute, or from the first allowed path.'),
     recursive: z
       .boolean()
       .default(false)
@@ -25,7 +25,7 @@ export const rm = defineAction({
   }),
   data: z.object({
     path: z.string().describe('Its old path.'),
-    type: z.enum(ENTRY_TYPES).describe('What it was.'),
+    type: z.enum(ENTRY_TYPES).describe('Type of the deleted entry.'),
     deleted: z.boolean(),
     note: noteField,
   }),
@@ -36,16 +36,16 @@ export const rm = defineAction({
   handle({ path, recursive }, { changes }, scope) {
     return changes.onEntry(path, scope, async (entry) => {
       if (!entry.stat) throw new HostError('missing', path);
-      const place = `/${entry.relativePath}`;
+      const absolute = `/${entry.relativePath}`;
       if (entry.stat.isDirectory() && !recursive && !entry.isRoot) {
         throw errors.fail('F212', {
-          problem: `${place} is a directory; recursive deletes it with everything in it`,
+          problem: `${absolute} is a directory; recursive deletes it with everything in it`,
           fix: { recursive: true },
         });
       }
       const notes = new Notes();
       const deleted = await changes.remove(entry, { recursive, signal: scope.signal, addNote: notes.add });
-      return { path: place, type: kindOf(entry.stat), deleted, ...notes.field };
+      return { path: absolute, type: kindOf(entry.stat), deleted, ...notes.field };
     });
   },
 });

@@ -40,7 +40,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
         await writing(dir, { path, content: 'x'.repeat(9) + 'é', create_dirs: true }, { max_file_size: '10B' }),
       ).toEqual({
         success: false,
-        error: `${dir.path(`ws/${path}`)} is 11 bytes; max_file_size is 10`,
+        error: `${dir.path(`ws/${path}`)} is 11 bytes; max_file_size is 10, which the operator can raise`,
         metadata: { code: 'F213' },
       });
     }
@@ -83,7 +83,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     const version = versionOf(Buffer.from('old'));
     expect(await writing(dir, { path: 'f', expected_version: 'sha256:0' })).toEqual({
       success: false,
-      error: `${dir.path('ws/f')} is at version ${version}; the request expects sha256:0`,
+      error: `${dir.path('ws/f')} is at version ${version}; the request expects sha256:0: read the file again`,
       metadata: { code: 'F221', version, fix: { path: 'f', content: 'new', expected_version: version } },
     });
     expect(await writing(dir, { path: 'f', expected_version: version })).toMatchObject({ success: true });

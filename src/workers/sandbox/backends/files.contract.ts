@@ -74,7 +74,7 @@ export function fileContract(subject: () => Subject): void {
     expect(received.digest('hex')).toBe(sent.digest('hex'));
   }, 600_000);
 
-  test('one who reads slowly holds up nobody', async () => {
+  test('a slow reader holds up no other', async () => {
     const machine = await shared();
     await machine.sh('head -c 8388608 /dev/zero > /tmp/large');
     const { bytes, close } = await machine.files.read('/tmp/large', scope());
@@ -87,7 +87,7 @@ export function fileContract(subject: () => Subject): void {
     expect(length).toBe(8_388_608);
   });
 
-  test('one who stops reading leaves nothing running', async () => {
+  test('a reader that stops leaves nothing running', async () => {
     await using machine = await start();
     await machine.sh('head -c 8388608 /dev/zero > /tmp/large');
     const processes = async () => Number((await machine.sh('ps | wc -l')).stdout);
@@ -103,7 +103,7 @@ export function fileContract(subject: () => Subject): void {
     await expect.poll(processes).toBeLessThanOrEqual(before);
   });
 
-  test('a write that is given up leaves neither file nor draft', async () => {
+  test('a write that is cancelled leaves neither file nor draft', async () => {
     const machine = await shared();
     const wanted = new AbortController();
     const endless = async function* () {
@@ -193,7 +193,7 @@ export function fileContract(subject: () => Subject): void {
     ]);
   });
 
-  test('a file that cannot be read to its end is told as such, with others and alone', async () => {
+  test('a file that cannot be read to its end is reported as such, with others and alone', async () => {
     const machine = await shared();
     await machine.sh('echo end > /tmp/end');
     // Opens like any file; reads at its beginning fail.

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { rememberSuccess } from './remember-success.ts';
 
-test('those who ask share one attempt, and only one that failed is made again', async () => {
+test('callers share one attempt, and only one that failed is made again', async () => {
   let attempts = 0;
   const ask = rememberSuccess(async () => {
     attempts += 1;

@@ -13,7 +13,7 @@ export function terminalContract(subject: () => Subject): void {
   const slowness = () => subject().slowness ?? 1;
   const shared = sharedMachine(() => startMachine(subject().backend, subject().shape, slowness()));
   const isPlain = () => subject().traits?.includes('plain-terminals') === true;
-  const patience = () => ({ timeout: 20_000 * slowness() });
+  const patience = () => ({ timeout: 30_000 * slowness() });
 
   const start = async (script: string, more: Partial<GuestCommand> = {}) => {
     const { agent } = await shared();
@@ -41,7 +41,7 @@ export function terminalContract(subject: () => Subject): void {
       });
     });
 
-    test('live.D10 belongs to the user of the command, who may open it by name', async () => {
+    test('live.D10 belongs to the user of the command, which may open it by name', async () => {
       const { work } = await inTerminal('echo by name > $(tty); id -u', { uid: 65_534, gid: 65_534 });
       expect((await work.done).stdout.toString()).toBe('by name\r\n65534\r\n');
     });

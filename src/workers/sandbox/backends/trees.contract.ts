@@ -32,7 +32,7 @@ export function treeContract(subject: () => Subject): void {
     expect([entries.length, new Set(entries.map(({ name }) => name)).size, isTruncated]).toEqual([count, count, false]);
   }, 600_000);
 
-  test('removing a tree removes links and not what they lead to', async () => {
+  test('removing a tree removes links and not their targets', async () => {
     const machine = await shared();
     await machine.sh(
       'mkdir -p /tmp/t/a/b /tmp/kept; touch /tmp/t/a/b/f /tmp/kept/f; ln -s /tmp/kept /tmp/t/a/l; ln -s /tmp/kept /tmp/dl',
@@ -42,7 +42,7 @@ export function treeContract(subject: () => Subject): void {
     expect((await machine.sh('ls -A /tmp /tmp/kept')).stdout).toBe('/tmp:\nkept\n\n/tmp/kept:\nf');
   });
 
-  test('changing modes of a tree changes nothing that its links lead to', async () => {
+  test('changing modes of a tree changes no target of its links', async () => {
     const machine = await shared();
     await machine.sh('mkdir -p /tmp/t/a; touch /tmp/t/f /tmp/out; chmod 600 /tmp/out; ln -s /tmp/out /tmp/t/a/l');
     expect(await machine.files.chmod('/tmp/t', { mode: 0o711, recursive: true, ...scope() })).toBe(3);
@@ -77,7 +77,7 @@ export function treeContract(subject: () => Subject): void {
     expect((await machine.sh('ls -d /etc; head -c 4 /home/etc/passwd')).stdout).toBe('root');
   });
 
-  test('a walk tells everything below, and no more for links', async () => {
+  test('a walk lists everything below, and does not follow links', async () => {
     const machine = await shared();
     await machine.sh('mkdir -p /tmp/t/a/b; touch /tmp/t/a/b/f /tmp/t/z; ln -s /home /tmp/t/l');
     const rows = (await collect(machine.files.walk('/tmp/t', { maxDepth: 100, ...scope() }))).flat();

@@ -50,7 +50,7 @@ export function tunnelContract(subject: () => Subject): void {
     expect((await machine.sh(script)).stdout).toBe('same');
   });
 
-  test('a host that does not read holds up that program and nobody else', async () => {
+  test('a host that does not read holds up that program and no other', async () => {
     let connection: Duplex | undefined;
     const machine = await listening((one) => (connection = one));
     const running = machine.sh(`head -c 20000000 /dev/zero | nc 127.0.0.1 ${PORT}; echo over`);
@@ -110,7 +110,7 @@ export function tunnelContract(subject: () => Subject): void {
     await expect.poll(() => open.size, { timeout: PATIENCE_MS * slowness() }).toBe(0);
   });
 
-  test('a port that is taken is told', async () => {
+  test('a port that is taken is reported', async () => {
     await using machine = await start();
     await machine.sh(`httpd -p 127.0.0.1:${PORT}`);
     const failure = await machine.agent.listen(PORT, echo).catch((error: unknown) => error);

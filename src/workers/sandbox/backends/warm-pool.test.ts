@@ -181,7 +181,7 @@ test('a machine whose image was removed and made again is not handed out', async
   expect(await pool.create(wanted, { id: 'second', signal })).toBe(backend.made[2]);
 });
 
-test('a machine that does not answer when it is wanted is given up, and the caller gets another', async () => {
+test('a machine that does not answer when it is wanted is dropped, and the caller gets another', async () => {
   open();
   await create();
   await settled(2);
@@ -194,7 +194,7 @@ test('a machine that does not answer when it is wanted is given up, and the call
   await expect.poll(() => backend.made[1]!.isDisposed).toBe(true);
 });
 
-test('machines that wait are given up when memory gets low, and are made again when there is more', async () => {
+test('machines that wait are ended when memory gets low, and are made again when there is more', async () => {
   let isLow = false;
   open({ isMemoryLow: () => isLow });
   await create();
@@ -221,7 +221,7 @@ test('machines wait for the four shapes asked for last', async () => {
   expect([await isFromPool(2), await isFromPool(1)]).toEqual([true, false]);
 });
 
-test('a machine that cannot be made to wait is no failure of the call', async () => {
+test('a machine that cannot be made to wait does not fail the call', async () => {
   open();
   await create();
   await settled(2);

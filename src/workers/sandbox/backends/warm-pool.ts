@@ -13,7 +13,7 @@ import { AgentClient } from '#sandbox/guest';
 import type { Isolation } from '../isolation.ts';
 import type { Instance, SandboxBackend, Shape } from './backend.ts';
 import { warmUp } from './warm-up.ts';
-import { within } from './with-deadline.ts';
+import { withDeadline } from './with-deadline.ts';
 
 /** Shapes that machines are kept for; the least recently requested one is dropped. */
 const MAX_SHAPES = 4;
@@ -77,7 +77,7 @@ export class WarmPool implements SandboxBackend {
     this.#minIdle = minIdle;
     this.#log = log;
     this.#isMemoryLow = isMemoryLow;
-    this.#watch = setInterval(() => this.#giveUpWhenLow(), lookEveryMs);
+    this.#watch = setInterval(() => this.#endIdleWhenLow(), lookEveryMs);
     this.#watch.unref();
   }
 
@@ -97,7 +97,7 @@ export class WarmPool implements SandboxBackend {
     clearInterval(this.#watch);
     this.#closing.abort(new Error('the pool was closed'));
     await this.#filling;
-    this.#giveUpAll();
+    this.#endAllIdle();
     await Promise.all(this.#endings);
     await this.#backend.close();
   }
@@ -108,7 +108,7 @@ export class WarmPool implements SandboxBackend {
     this.#shelves.set(key, shelf);
     if (this.#shelves.size > MAX_SHAPES) {
       const [oldest] = this.#shelves.keys();
-      this.#giveUp(this.#shelves.get(oldest!)!);
+      this.#endIdle(this.#shelves.get(oldest!)!);
       this.#shelves.delete(oldest!);
     }
     return shelf;
@@ -168,15 +168,15 @@ export class WarmPool implements SandboxBackend {
     }
   }
 
-  #giveUpWhenLow(): void {
-    if (this.#isMemoryLow()) this.#giveUpAll();
+  #endIdleWhenLow(): void {
+    if (this.#isMemoryLow()) this.#endAllIdle();
   }
 
-  #giveUpAll(): void {
-    for (const shelf of this.#shelves.values()) this.#giveUp(shelf);
+  #endAllIdle(): void {
+    for (const shelf of this.#shelves.values()) this.#endIdle(shelf);
   }
 
-  #giveUp({ idle }: Shelf): void {
+  #endIdle({ idle }: Shelf): void {
     for (const greeted of idle) this.#end(greeted);
     idle.clear();
   }
@@ -192,7 +192,7 @@ export class WarmPool implements SandboxBackend {
 /** Personalizes the machine. Rejects when it does not answer in time. */
 async function introduce({ instance, agent }: Greeted, deadlineMs: number): Promise<void> {
   const lost = agent.closed.then((reason) => Promise.reject(reason));
-  await within(deadlineMs, Promise.race([instance.personalize?.(agent), lost]));
+  await withDeadline(deadlineMs, Promise.race([instance.personalize?.(agent), lost]));
 }
 
 /** The machine without `personalize`: the pool did that, and the receiver must not do it again. */

@@ -1,5 +1,5 @@
 /** Rejects after a deadline. Does not stop the work. */
-export async function within<T>(deadlineMs: number, work: Promise<T>): Promise<T> {
+export async function withDeadline<T>(deadlineMs: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`not done within ${deadlineMs} ms`)), deadlineMs);

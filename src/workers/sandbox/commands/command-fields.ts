@@ -8,16 +8,12 @@ import { parseSandboxId } from '../live/sandbox-id.ts';
 
 export const commandFields = {
   sandbox_id: z.string().describe('From sandbox::create.'),
-  cmd: z.string().default('').describe('The program, or a whole line when args and argv are left out.'),
+  cmd: z.string().default('').describe('The program, or a whole line without args and argv.'),
   args: z.array(z.string()).default([]).describe('Arguments of cmd, taken as they are.'),
   argv: z.array(z.string()).default([]).describe('Program and arguments in one list, instead of cmd and args.'),
-  stdin: z.string().nullable().default(null).describe('Standard input, in base64; empty when left out.'),
+  stdin: z.string().nullable().default(null).describe('Standard input, in base64. Default empty.'),
   env: EnvShape.optional().describe('On top of the environment of the sandbox: ["K=V"] or {"K": "V"}.'),
-  workdir: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe('Working directory; the WORKDIR of the image, or /, when left out.'),
+  workdir: z.string().nullable().default(null).describe('Working directory. Default: the WORKDIR of the image, or /.'),
 };
 
 const Fields = z.object(commandFields);
@@ -29,7 +25,7 @@ export interface WantedCommand {
   workdir: string | null;
 }
 
-/** Refuses what no sandbox can run. */
+/** Refuses commands that no sandbox can run. */
 export function readCommand(request: z.output<typeof Fields>, { door }: Pick<CallScope, 'door'>): WantedCommand {
   parseSandboxId(request.sandbox_id);
   const argv = toArgv(request);

@@ -103,7 +103,7 @@ test('environment of both shapes, the later layer first in rank', () => {
   expect(() => mergeEnv([['A', '\0']])).toThrow('"A"');
 });
 
-test('an id in any spelling is told in one', () => {
+test('an id in any spelling is returned in one', () => {
   const id = '0123abcd-4567-89ab-cdef-0123456789ab';
   for (const spelling of [id, id.toUpperCase(), id.replaceAll('-', ''), `urn:uuid:${id}`, `{${id}}`]) {
     expect(parseSandboxId(spelling)).toBe(id);

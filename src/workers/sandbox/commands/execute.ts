@@ -39,7 +39,7 @@ const NO_TIME: ExecutionResult = {
 };
 
 export const replyFields = {
-  stdout: z.string().describe('What it wrote, invalid UTF-8 replaced; the first MiB.'),
+  stdout: z.string().describe('Output, invalid UTF-8 replaced; the first MiB.'),
   stderr: z.string(),
   exit_code: wire
     .int32()
@@ -53,9 +53,9 @@ export const replyFields = {
   killed_by: z
     .enum(['memory', 'processes'])
     .optional()
-    .describe('The sandbox limit that ended it, if known; stderr ends with what to do.'),
+    .describe('The sandbox limit that ended it, if known; stderr ends with advice.'),
   egress_refused: z
-    .array(z.object({ host: z.string(), reason: z.string().describe('Why, and what to use instead.') }))
+    .array(z.object({ host: z.string(), reason: z.string().describe('Reason and alternative.') }))
     .optional()
     .describe('Hosts that were refused while this ran, at most ten; absent if there were none.'),
 };
@@ -89,7 +89,7 @@ export async function execute(
   let refused: RefusedTarget[] = [];
   const running = sandbox.executing(async () => {
     if (effectiveMs === 0) return { result: NO_TIME };
-    const asked = { argv, place: 'guest' as const, group: sandbox.facts.id, output, backgroundAfterMs };
+    const asked = { argv, runsOn: 'guest' as const, group: sandbox.facts.id, output, backgroundAfterMs };
     return runLive(
       asked,
       {
@@ -109,8 +109,8 @@ export async function execute(
   const reply = toReply(outcome.result, asked);
   const hit = reply.success ? undefined : await limitHit(reply.exit_code);
   if (hit?.killedBy === 'memory') await sandboxes.reportOom(sandbox);
-  const told = hit && { stderr: reply.stderr + hit.line, ...(hit.killedBy && { killed_by: hit.killedBy }) };
-  return { ...reply, ...told };
+  const limitFields = hit && { stderr: reply.stderr + hit.line, ...(hit.killedBy && { killed_by: hit.killedBy }) };
+  return { ...reply, ...limitFields };
 }
 
 function cappedAt(maxMs: number, askedMs: number | undefined): number | undefined {

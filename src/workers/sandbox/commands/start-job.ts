@@ -28,7 +28,7 @@ export async function startJob(
   const ways = { hasInput: hasInput || stdin !== undefined, isStreamed: true, isFollowed: true, terminal };
   const command = guestCommand(sandbox, wanted, ways);
   const start = { hasInput, terminal, ringBytes, caller: call.principal };
-  const request = { argv, place: 'guest' as const, group: sandbox.facts.id, ...start };
+  const request = { argv, runsOn: 'guest' as const, group: sandbox.facts.id, ...start };
   return sandbox.changing(() =>
     jobs.start(request, async (ring) => {
       const process = await sandbox.agent.start(command, { signal });

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 
 import type { FleetHost } from '#contract';
-import { chooseHost, imageMark, Places, type Wish } from './choose-host.ts';
+import { chooseHost, imageMark, FreeSlots, type Wish } from './choose-host.ts';
 import { tagOf, taggedId } from './sandbox-tag.ts';
 
 const report = { places: 4, starting: 0, living: 1, max: 5, memory_free_mb: 1_000, images: [] };
@@ -20,7 +20,7 @@ function chosen(hosts: FleetHost[], wish: Partial<Wish> = {}): string[] {
       return (
         chooseHost(hosts, {
           wish: { image: 'python', sizeMb: 0, ...wish },
-          places: new Places(),
+          slots: new FreeSlots(),
           random: () => left.shift()!,
         })?.name ?? []
       );
@@ -42,34 +42,34 @@ test('only machines that take it are chosen: not full, not draining, large enoug
   expect(chosen([host('a')], { node: 'c' })).toEqual([]);
 });
 
-test('of two the one with the image comes first, then the one with more places', () => {
+test('of two the one with the image comes first, then the one with more free slots', () => {
   const images = [imageMark('python')];
   expect(chosen([host('a', { places: 50 }), host('b', { places: 1, images })])).toEqual(['b']);
   expect(chosen([host('a', { places: 3 }), host('b', { places: 2 })])).toEqual(['a']);
   expect(chosen([host('a', { places: 3 }), host('b', { places: 2 }), host('c', { places: 1 })])).toEqual(['a', 'b']);
 });
 
-test('of many machines a few draws find two that take it, and a look at all finds the only one', () => {
+test('of many machines a few draws find two that take it, and a scan of all finds the only one', () => {
   const full = Array.from({ length: 400 }, (_, at) => host(`full-${at}`, { places: 0 }));
   const free = Array.from({ length: 400 }, (_, at) => host(`free-${at}`, { places: 1 + (at % 2) }));
   const wish = { image: 'python', sizeMb: 0 };
   const tried = new Set(free.slice(0, 399).map(({ id }) => id));
-  const names = Array.from({ length: 500 }, () => chooseHost([...full, ...free], { wish, places: new Places() })!);
+  const names = Array.from({ length: 500 }, () => chooseHost([...full, ...free], { wish, slots: new FreeSlots() })!);
   expect(names.every(({ sandboxes }) => sandboxes.places > 0)).toBe(true);
   expect(new Set(names).size).toBeGreaterThan(100);
   expect(names.filter(({ sandboxes }) => sandboxes.places === 2).length).toBeGreaterThan(300);
-  expect(chooseHost([...full, ...free], { wish, places: new Places(), tried })?.name).toBe('free-399');
+  expect(chooseHost([...full, ...free], { wish, slots: new FreeSlots(), tried })?.name).toBe('free-399');
 });
 
-test('what was placed counts until the next report', () => {
-  const places = new Places();
+test('a slot that was taken counts until the next report', () => {
+  const slots = new FreeSlots();
   const one = host('a', { places: 1 });
-  const giveBack = places.take(one);
+  const giveBack = slots.take(one);
   const wish = { image: 'python', sizeMb: 0 };
-  expect(chooseHost([one], { wish, places })).toBe(undefined);
-  expect(chooseHost([host('a', { places: 1 })], { wish, places })?.name).toBe('a');
+  expect(chooseHost([one], { wish, slots })).toBe(undefined);
+  expect(chooseHost([host('a', { places: 1 })], { wish, slots })?.name).toBe('a');
   giveBack();
-  expect(chooseHost([one], { wish, places })).toBe(one);
+  expect(chooseHost([one], { wish, slots })).toBe(one);
 });
 
 test('an id names its node and is a UUID; other ids name none', () => {

@@ -21,20 +21,20 @@ export interface Wish {
   readonly triesUnknown?: boolean;
 }
 
-/** Free places of machines, less those that were taken here since the last report. */
-export class Places {
+/** Free slots of machines, less those that this node took since the last report. */
+export class FreeSlots {
   readonly #taken = new WeakMap<SandboxReport, number>();
 
   free({ sandboxes }: FleetHost): number {
     return sandboxes.places - (this.#taken.get(sandboxes) ?? 0);
   }
 
-  /** Number of sandboxes of a machine, with those that were placed here since its report. */
+  /** Number of sandboxes of a machine, with those that this node scheduled since its report. */
   used({ sandboxes }: FleetHost): number {
     return sandboxes.living + sandboxes.starting + (this.#taken.get(sandboxes) ?? 0);
   }
 
-  /** Takes a place; call the returned function if the machine did not use it. */
+  /** Takes a slot; call the returned function if the machine did not use it. */
   take({ sandboxes }: FleetHost): () => void {
     this.#add(sandboxes, 1);
     return () => this.#add(sandboxes, -1);
@@ -47,7 +47,7 @@ export class Places {
 
 interface Choice {
   readonly wish: Wish;
-  readonly places: Places;
+  readonly slots: FreeSlots;
   /** Ids of machines that were tried. */
   readonly tried?: ReadonlySet<string>;
   readonly random?: () => number;
@@ -56,14 +56,14 @@ interface Choice {
 /** Undefined if no machine is acceptable. */
 export function chooseHost(
   hosts: readonly FleetHost[],
-  { wish, places, tried, random = Math.random }: Choice,
+  { wish, slots, tried, random = Math.random }: Choice,
 ): FleetHost | undefined {
-  const takesIt = (host: FleetHost) => fits(host, wish) && !tried?.has(host.id) && places.free(host) > 0;
+  const takesIt = (host: FleetHost) => fits(host, wish) && !tried?.has(host.id) && slots.free(host) > 0;
   const [a, b] = drawTwo(hosts, takesIt, random) ?? pickTwo(hosts.filter(takesIt), random);
   if (!a || !b) return a;
   const [hasA, hasB] = [hasImage(a, wish.image), hasImage(b, wish.image)];
   if (hasA !== hasB) return hasA ? a : b;
-  return places.free(b) > places.free(a) ? b : a;
+  return slots.free(b) > slots.free(a) ? b : a;
 }
 
 type Two = readonly [FleetHost | undefined, FleetHost | undefined];

@@ -2,7 +2,7 @@
  * The sandbox functions as every node of a cluster offers them: each call goes to the machine that has the sandbox, and
  * a new sandbox to one that has room.
  *
- * No state is kept here: an id contains its machine, and machines report their free places themselves.
+ * No state is kept here: an id contains its machine, and machines report their free slots themselves.
  */
 import { z } from 'zod';
 
@@ -14,23 +14,23 @@ import type { SandboxContext } from '../worker.ts';
 import { askAll, ownRows } from './ask-all.ts';
 import { ImageBringer } from './bring-image.ts';
 import { callHost, callOwner } from './call-host.ts';
-import { Places } from './choose-host.ts';
+import { FreeSlots } from './choose-host.ts';
 import { lostWhileRunning, notThere, PassedOn } from './host-failure.ts';
-import { place } from './schedule.ts';
+import { schedule } from './schedule.ts';
 import { tagOf } from './sandbox-tag.ts';
 import { watchAll } from './watch-all.ts';
 
 type SandboxFunction = FunctionDef<SandboxContext>;
 type Handle = (request: unknown, scope: CallScope) => Promise<unknown>;
-/** How it differs from the function of one machine. */
-interface Front {
+/** Difference of a cluster's function from the function of one machine. */
+interface FleetVariant {
   request?: z.ZodRawShape;
   response?: z.ZodRawShape;
   handle: Handle;
 }
 
-const placeFields = {
-  node: z.string().nullish().describe('The machine to create it on; any that has room when left out.'),
+const scheduleFields = {
+  node: z.string().nullish().describe('The machine to create it on. Default: any with room.'),
   isolation: IsolationSchema.nullish().describe('Only on a machine whose sandboxes are isolated like this.'),
 };
 const nodeReply = { node: z.string().describe('The machine that it is on.') };
@@ -53,7 +53,7 @@ const Images = z.object({
   cache_id: z.string().optional(),
 });
 
-export function frontOf(worker: AnyWorker & { functions: readonly SandboxFunction[] }, fleet: Fleet): AnyWorker {
+export function fleetWorkerOf(worker: AnyWorker & { functions: readonly SandboxFunction[] }, fleet: Fleet): AnyWorker {
   const bringer = new ImageBringer(fleet);
   return {
     ...worker,
@@ -63,11 +63,14 @@ export function frontOf(worker: AnyWorker & { functions: readonly SandboxFunctio
     metrics: () => [],
     translate: () => undefined,
     spell: (failure, engine) => (failure instanceof PassedOn ? failure.sent.body : spell(failure, engine)),
-    functions: worker.functions.map((fn) => withFront(fn, frontsOf(fn, fleet, bringer))),
+    functions: worker.functions.map((fn) => toFleetFunction(fn, fleetVariantOf(fn, fleet, bringer))),
   };
 }
 
-function withFront(fn: SandboxFunction, { request = {}, response = {}, handle }: Front): FunctionDef<unknown> {
+function toFleetFunction(
+  fn: SandboxFunction,
+  { request = {}, response = {}, handle }: FleetVariant,
+): FunctionDef<unknown> {
   return {
     ...fn,
     text: undefined,
@@ -84,12 +87,20 @@ function extended(schema: z.ZodType, shape: z.ZodRawShape): z.ZodType {
   return schema instanceof z.ZodObject ? schema.extend(shape).meta({ title: schema.meta()?.title }) : schema;
 }
 
-function frontsOf(fn: SandboxFunction, fleet: Fleet, bringer: ImageBringer): Front {
+function fleetVariantOf(fn: SandboxFunction, fleet: Fleet, bringer: ImageBringer): FleetVariant {
   switch (fn.id) {
     case 'sandbox::create':
-      return { request: placeFields, response: nodeReply, handle: placed(fn, fleet, { bringer, isRepeatable: true }) };
+      return {
+        request: scheduleFields,
+        response: nodeReply,
+        handle: scheduled(fn, fleet, { bringer, isRepeatable: true }),
+      };
     case 'sandbox::run':
-      return { request: placeFields, response: nodeReply, handle: placed(fn, fleet, { bringer, isRepeatable: false }) };
+      return {
+        request: scheduleFields,
+        response: nodeReply,
+        handle: scheduled(fn, fleet, { bringer, isRepeatable: false }),
+      };
     case 'sandbox::list':
       return listed(fn, fleet);
     case 'sandbox::catalog::list':
@@ -116,21 +127,21 @@ function named(fn: SandboxFunction, fleet: Fleet, others?: (scope: CallScope) =>
   };
 }
 
-interface Placed {
+interface Scheduled {
   readonly bringer: ImageBringer;
   readonly isRepeatable: boolean;
 }
 
-const places = new Places();
+const slots = new FreeSlots();
 
-function placed(fn: SandboxFunction, fleet: Fleet, { bringer, isRepeatable }: Placed): Handle {
+function scheduled(fn: SandboxFunction, fleet: Fleet, { bringer, isRepeatable }: Scheduled): Handle {
   return (_, scope) => {
     const { node, isolation, ...payload } = Wanted.parse(scope.call.payload);
     const { image, memory_mb: memoryMb, disk_mb: diskMb } = payload;
-    // What a machine created can be stopped again; what it ran cannot.
+    // A created sandbox can be stopped again; a command that ran cannot be undone.
     const wish = { image, node, sizeMb: (memoryMb ?? 0) + (diskMb ?? 0), isolation, triesUnknown: isRepeatable };
-    return place({
-      ...{ fleet, places, wish, isRepeatable, signal: scope.signal },
+    return schedule({
+      ...{ fleet, slots, wish, isRepeatable, signal: scope.signal },
       async attempt(host) {
         await bringer.bring(image, host, scope);
         const options = { takesEncoded: false };
@@ -140,7 +151,10 @@ function placed(fn: SandboxFunction, fleet: Fleet, { bringer, isRepeatable }: Pl
         if (id != null && tagOf(id) !== host.id) throw lostWhileRunning(host.name);
         if (isRepeatable && isolation != null && reply.isolation !== isolation) {
           await callHost(host.name, STOP, { payload: { sandbox_id: id }, scope, options });
-          throw new CallError(fn.id, { code: 'S400', message: `host ${host.name} has isolation ${reply.isolation}` });
+          throw new CallError(fn.id, {
+            code: 'S400',
+            message: `host ${host.name} started isolation ${reply.isolation} instead of ${isolation}: try again`,
+          });
         }
         return { ...reply, node: host.name };
       },
@@ -148,7 +162,7 @@ function placed(fn: SandboxFunction, fleet: Fleet, { bringer, isRepeatable }: Pl
   };
 }
 
-function listed(fn: SandboxFunction, fleet: Fleet): Front {
+function listed(fn: SandboxFunction, fleet: Fleet): FleetVariant {
   return {
     request: {
       node: z.string().optional().describe('Only those of this machine.'),

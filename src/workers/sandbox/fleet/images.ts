@@ -1,6 +1,6 @@
 /**
  * Images that no registry has, copied between the machines of a cluster: one sends the archive through a channel of its
- * own, the other reads it from there. A node that places sandboxes arranges it, since a host itself may call nothing.
+ * own, the other reads it from there. The node that schedules sandboxes arranges it, since a host may call nothing.
  */
 import { createWriteStream, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,11 +21,11 @@ const MAX_ARCHIVE_BYTES = 12 * 2 ** 30;
 
 const internal = { scope: 'host', isInternal: true, examples: [], deadlineMs: LONG_CALL_MS } as const;
 
-/** What is sent, and where it is read. */
+/** An archive to fetch, and its channel. */
 export const Offered = z.object({
   content: StreamChannelRef.describe('The end of the channel to read the archive from, once.'),
   size: wire.uint64(),
-  digest: z.string().describe('Of the image that the archive holds.'),
+  digest: z.string().describe('Digest of the image in the archive.'),
   ref: z.string().describe('The reference of the image.'),
 });
 

@@ -1,8 +1,8 @@
-/** The sandbox worker in a cluster: the machine's own part, and what callers of every node see. */
+/** The sandbox worker in a cluster: the machine's own part, and the functions that callers of every node see. */
 import type { AnyWorker, Fleet, FunctionDef } from '#contract';
 import { BACKENDS } from '../backends/list.ts';
 import { openSandboxes, type SandboxContext } from '../worker.ts';
-import { frontOf } from './fleet-worker.ts';
+import { fleetWorkerOf } from './fleet-worker.ts';
 import { exportImage, importImage } from './images.ts';
 
 type SandboxWorker = AnyWorker & { functions: readonly FunctionDef<SandboxContext>[] };
@@ -20,5 +20,5 @@ function hostOf(worker: SandboxWorker, fleet: Fleet): AnyWorker {
 }
 
 export function onFleet(worker: SandboxWorker, fleet: Fleet): { host: AnyWorker; front: AnyWorker } {
-  return { host: hostOf(worker, fleet), front: frontOf(worker, fleet) };
+  return { host: hostOf(worker, fleet), front: fleetWorkerOf(worker, fleet) };
 }

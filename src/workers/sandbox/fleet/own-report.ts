@@ -3,20 +3,20 @@ import type { Fleet, SandboxReport } from '#contract';
 import type { SandboxContext } from '../worker.ts';
 import { imageMark } from './choose-host.ts';
 
-/** Looking for cached images reads the disk. */
-const LOOK_EVERY_MS = 5_000;
+/** Interval of listing cached images, which reads the disk. */
+const LIST_IMAGES_EVERY_MS = 5_000;
 const MOST_IMAGES = 32;
 
 type Reported = Pick<SandboxContext, 'config' | 'sandboxes' | 'images' | 'backends'>;
 
 /** Call the returned function to end it. */
-export function offerPlaces(context: Reported, fleet: Fleet): () => void {
+export function offerSandboxes(context: Reported, fleet: Fleet): () => void {
   const { config, sandboxes, images, backends } = context;
   let marks: string[] = [];
-  let lookedAtMs = -Infinity;
+  let listedAtMs = -Infinity;
   const cachedImages = (): string[] => {
-    if (performance.now() - lookedAtMs < LOOK_EVERY_MS) return marks;
-    lookedAtMs = performance.now();
+    if (performance.now() - listedAtMs < LIST_IMAGES_EVERY_MS) return marks;
+    listedAtMs = performance.now();
     const isOffered = (name: string | null) => name !== null && config.image_allowlist.includes(name);
     const cached = images.list().filter((row) => isOffered(row.name) && row.cached !== null);
     return (marks = cached.slice(0, MOST_IMAGES).map((row) => imageMark(row.name!)));

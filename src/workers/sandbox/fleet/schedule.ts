@@ -1,27 +1,27 @@
 /**
- * Places a new sandbox: tries machines one after the other until one takes it.
+ * Schedules a new sandbox: tries machines one after the other until one accepts it.
  *
- * The machine's own limits are the reservation, so no place is given away twice. A machine that was lost meanwhile may
+ * The machine's own limits are the reservation, so no slot is given out twice. A machine that was lost meanwhile may
  * have started the work, so only repeatable work is tried on another machine.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { CallError, type Failure, type Fleet, type FleetHost } from '#contract';
 import { errors } from '../errors.ts';
-import { chooseHost, fits, type Places, type Wish } from './choose-host.ts';
+import { chooseHost, fits, type FreeSlots, type Wish } from './choose-host.ts';
 import { lostWhileRunning, PassedOn, unreachable } from './host-failure.ts';
 
 const MOST_TRIES = 4;
-/** Pause before a retry, if machines are only busy with starts or their places were taken a moment ago. */
+/** Pause before a retry, if machines are only busy with starts or their slots were taken a moment ago. */
 const STARTING_PAUSE_MS = 100;
 const MOST_PAUSES = 100;
 
 /** Codes of a machine that refuses to create a sandbox. */
 const REFUSED = new Set(['S400', 'S100', 'S101', 'channel_send_failed']);
 
-interface Placing<T> {
+interface Scheduling<T> {
   readonly fleet: Fleet;
-  readonly places: Places;
+  readonly slots: FreeSlots;
   readonly wish: Wish;
   readonly signal: AbortSignal;
   /** Whether the work may be repeated after its machine was lost. */
@@ -29,16 +29,16 @@ interface Placing<T> {
   readonly attempt: (host: FleetHost) => Promise<T>;
 }
 
-export async function place<T>({ fleet, places, wish, signal, isRepeatable, attempt }: Placing<T>): Promise<T> {
+export async function schedule<T>({ fleet, slots, wish, signal, isRepeatable, attempt }: Scheduling<T>): Promise<T> {
   for (let pauses = 0; ; pauses++) {
     const tried = new Set<string>();
     const refusals: { host: FleetHost; error: CallError }[] = [];
-    requireRoom(fleet, places);
+    requireRoom(fleet, slots);
     while (tried.size < MOST_TRIES) {
-      const host = chooseHost(fleet.hosts(), { wish, places, tried });
+      const host = chooseHost(fleet.hosts(), { wish, slots, tried });
       if (!host) break;
       tried.add(host.id);
-      const giveBack = places.take(host);
+      const giveBack = slots.take(host);
       try {
         return await attempt(host);
       } catch (error) {
@@ -59,10 +59,10 @@ export async function place<T>({ fleet, places, wish, signal, isRepeatable, atte
 }
 
 /** Enforces the limit of all machines together, by their reports; only the limit of each machine is exact. */
-function requireRoom(fleet: Fleet, places: Places): void {
+function requireRoom(fleet: Fleet, slots: FreeSlots): void {
   const { maxSandboxes: most } = fleet;
   if (most === undefined) return;
-  const used = fleet.hosts().reduce((sum, host) => sum + places.used(host), 0);
+  const used = fleet.hosts().reduce((sum, host) => sum + slots.used(host), 0);
   if (used < most) return;
   throw errors.fail('S400', {
     problem: `the cluster has ${used} sandboxes of at most ${most} (cluster.max_sandboxes)`,
@@ -80,10 +80,10 @@ function refusalOf(fleet: Fleet, wish: Wish, refusals: readonly { host: FleetHos
   if (last?.error.code === 'channel_send_failed') return unreachable(last.host.name);
   // Prefers a reason beside full machines, such as a size or an image.
   const other = refusals.find(({ error }) => error.code !== 'S400' || error.extra.fix != null);
-  return other ? new PassedOn(other.error) : noPlace(fleet, wish);
+  return other ? new PassedOn(other.error) : noHost(fleet, wish);
 }
 
-function noPlace(fleet: Fleet, { node, isolation }: Wish): Failure {
+function noHost(fleet: Fleet, { node, isolation }: Wish): Failure {
   const hosts = fleet.hosts();
   if (isolation != null && !hosts.some(({ sandboxes }) => sandboxes.isolation === isolation)) {
     const problem = `no host reports isolation ${isolation} (${hosts.length} hosts)`;
@@ -91,11 +91,11 @@ function noPlace(fleet: Fleet, { node, isolation }: Wish): Failure {
   }
   if (node != null) {
     const named = hosts.find(({ name }) => name === node);
-    const why = !named ? 'is not there' : named.isDraining ? 'is draining' : 'has no place for it';
-    return errors.fail('S400', { problem: `host ${node} ${why}`, fix: { node: null } });
+    const why = !named ? 'is not in the cluster' : named.isDraining ? 'is draining' : 'has no room';
+    return errors.fail('S400', { problem: `host ${node} ${why}: leave node out to use any host`, fix: { node: null } });
   }
   const draining = hosts.filter(({ isDraining }) => isDraining).length;
-  const most = hosts.reduce((sum, { sandboxes }) => sum + sandboxes.max, 0);
-  const among = `${hosts.length} hosts with ${most} places${draining > 0 ? `, ${draining} of them draining` : ''}`;
-  return errors.fail('S400', { problem: `no host has a place for it (${among})` });
+  const slots = hosts.reduce((sum, { sandboxes }) => sum + sandboxes.max, 0);
+  const among = `${hosts.length} hosts with ${slots} slots${draining > 0 ? `, ${draining} of them draining` : ''}`;
+  return errors.fail('S400', { problem: `no host has room (${among}): stop a sandbox, or try again later` });
 }

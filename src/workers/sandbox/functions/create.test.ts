@@ -60,7 +60,7 @@ describe('what needs no machine', () => {
     { memory_mb: 2 ** 32 - 1 },
     { disk_mb: 2 ** 32 - 1 },
     { memory_mb: 2 ** 30, disk_mb: 2 ** 30 },
-  ])('more than a part of the host is refused, and what is free is told: %o', async (asked) => {
+  ])('more than a part of the host is refused, and the error has what is free: %o', async (asked) => {
     await using cell = await serveSandboxes({
       auto_install: false,
       image_allowlist: ['own'],
@@ -157,7 +157,7 @@ describe('the envelope', () => {
     expect(await cell.call('sandbox::list', { show_all: true, x: 1 })).toEqual({ sandboxes: [] });
   });
 
-  test.each([-1, 1.5, '5'])('sandbox.A7 a timeout of %j is no number of milliseconds', async (timeout_ms) => {
+  test.each([-1, 1.5, '5'])('sandbox.A7 a timeout of %j is not a number of milliseconds', async (timeout_ms) => {
     const failure = await cell.failure('sandbox::exec', { sandbox_id: NONE, cmd: 'true', timeout_ms });
     expect(failure).toMatchObject({ code: 'S001', message: expect.stringContaining('timeout_ms') });
   });

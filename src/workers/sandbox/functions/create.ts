@@ -29,8 +29,8 @@ export const create = sandbox.defineFunction({
     .meta({ title: 'CreateRequest' }),
   response: z
     .object({
-      sandbox_id: z.string().describe('What every other call names it by.'),
-      image: z.string().describe('The image as it was asked for.'),
+      sandbox_id: z.string().describe('Id of the sandbox; pass it as `sandbox_id`.'),
+      image: z.string().describe('The image as sent.'),
       isolation: IsolationSchema.optional(),
       backend: BackendSchema.optional(),
     })

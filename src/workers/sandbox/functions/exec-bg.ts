@@ -24,7 +24,7 @@ export const execBg = sandbox.defineFunction({
       timeout_ms: wire
         .uint64()
         .nullish()
-        .describe('Milliseconds after which it is killed, at most max_exec_timeout_ms; never when left out.'),
+        .describe('Milliseconds after which it is killed, at most max_exec_timeout_ms. Default never.'),
       input: z.boolean().nullish().describe('Keep its standard input open for sandbox::input and sandbox::attach.'),
       terminal: TerminalSize.nullish().describe(
         'Run it in a terminal of this size instead of pipes; implies `input`, and both streams are one.',

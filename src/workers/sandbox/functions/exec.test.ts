@@ -150,7 +150,7 @@ describe.skipIf(why !== undefined)(`sandbox::exec${why === undefined ? '' : ` ($
     });
   });
 
-  test('a command in the background goes on when the reply is there', async () => {
+  test('a command in the background still runs when the reply is there', async () => {
     await exec({ argv: ['sh', '-c', 'sleep 300 & echo started'] });
     const { stdout } = await exec({ argv: ['sh', '-c', 'for p in /proc/[0-9]*; do cat $p/comm; done'] });
     expect(stdout).toContain('sleep\n');

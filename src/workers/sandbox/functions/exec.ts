@@ -31,7 +31,7 @@ export const exec = sandbox.defineFunction({
     .meta({ title: 'ExecRequest' }),
   response: z.object({ ...replyFields, ...liveAnswer }).meta({ title: 'ExecResponse' }),
   events: OutputEvent,
-  reads: { line: ['cmd', 'args', 'argv'], notes: [{ field: 'job_id', says: 'goes on' }, ...COMMAND_NOTES] },
+  reads: { line: ['cmd', 'args', 'argv'], notes: [{ field: 'job_id', says: 'continues' }, ...COMMAND_NOTES] },
   errors: ['S001', 'S002', 'S003', 'S004', 'S200', 'S210', 'S300', 'S400'],
   examples: [],
   deadlineMs: LONG_CALL_MS,

@@ -8,6 +8,7 @@ import {
   serveSandboxes,
   TEST_BACKEND,
   whyNoSandbox,
+  withEnoughTime,
   type SandboxCases,
 } from '#testing';
 
@@ -100,7 +101,7 @@ describe.skipIf(whyNot !== undefined)(`jobs of a sandbox${whyNot === undefined ?
       expect((await ended(job_id)).text).toContain(createHash('sha256').update(bytes).digest('hex'));
     });
 
-    test('live.D10 signals reach the group of the job, and one that ends it is no exit code', async () => {
+    test('live.D10 a signal reaches all processes of the job, and a job that it ends has no exit code', async () => {
       const job_id = await start('trap "echo usr1" USR1; echo up; while :; do sleep 0.1; done');
       await output(job_id, { until: { pattern: 'up' } });
       expect(await kill(job_id, 'USR1')).toMatchObject({ killed: false, signal: 'USR1', status: 'running' });
@@ -199,8 +200,12 @@ describe.skipIf(whyNot !== undefined)(`jobs of a sandbox${whyNot === undefined ?
     });
 
     test('live.D13 a command that still runs becomes a job, with its output and without its timeout', async () => {
-      const asked = { ...sh('echo begun; sleep 1.5; echo over'), background_after_ms: 300, timeout_ms: 1000 };
-      const reply = await cell.call<{ job_id: string; next: number }>('sandbox::exec', asked);
+      const begin = (afterMs: number) =>
+        cell.call<{ job_id: string; next: number; stdout: string }>('sandbox::exec', {
+          ...sh(`echo begun; sleep ${(afterMs + 1200) / 1000}; echo over`),
+          ...{ background_after_ms: afterMs, timeout_ms: afterMs + 700 },
+        });
+      const reply = await withEnoughTime([300, 3000, 20_000], begin, ({ stdout }) => stdout !== '');
       expect(reply).toMatchObject({ exit_code: null, success: false, timed_out: false, stdout: 'begun\n', next: 6 });
       expect(await ended(reply.job_id, { since: reply.next })).toMatchObject({ status: 'finished', text: 'over\n' });
       const quick = await cell.call('sandbox::exec', { ...sh('echo quick'), background_after_ms: 60_000 });

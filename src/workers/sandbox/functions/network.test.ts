@@ -80,11 +80,11 @@ describe.skipIf(why !== undefined)(`network: true${why === undefined ? '' : ` ($
     ]);
   });
 
-  test('a refusal tells the program what to ask for', async () => {
+  test('a refusal names what the program may request', async () => {
     await using cell = await serveSandboxes();
     const sandbox_id = await cell.create({ network: true, egress: { allow: ['pypi.org'] } });
-    const told = await printed(cell, sandbox_id, fetching('http://example.com/'));
-    expect(JSON.parse(told.slice(4))).toEqual({
+    const reported = await printed(cell, sandbox_id, fetching('http://example.com/'));
+    expect(JSON.parse(reported.slice(4))).toEqual({
       error: {
         code: 'egress_refused',
         reason: 'not_allowed',
@@ -250,12 +250,12 @@ describe('what a call may ask for', () => {
     [['127.0.0.1:80'], '127.0.0.1:80; the operator allows *:80, *:443', []],
     [['host.internal'], 'host.internal; the operator allows *:80, *:443', []],
     [['pypi.org:*'], 'pypi.org:*; the operator allows *:80, *:443', []],
-  ])('%j is more than the operator allows', async (allow, told, rest) => {
+  ])('%j is more than the operator allows', async (allow, reported, rest) => {
     await using cell = await serveSandboxes();
     const request = { image: 'python', network: true, egress: { allow, deny: ['x.org'] } };
     expect(await cell.failure('sandbox::create', request)).toMatchObject({
       code: 'S400',
-      message: `resource limit exceeded: egress.allow has ${told}`,
+      message: `resource limit exceeded: egress.allow has ${reported}`,
       fix: { egress: { allow: rest, deny: ['x.org'] } },
     });
   });

@@ -1,7 +1,7 @@
 /**
  * sandbox::run: runs code in a new sandbox and returns its output.
  *
- * A failure names the step and keeps the code of what failed.
+ * A failure names the step and keeps the code of its failure.
  */
 import { Readable } from 'node:stream';
 
@@ -118,7 +118,7 @@ async function during<T>(context: string, sandboxId: string, work: () => Promise
     if (!inner) throw thrown;
     const { code, message, extra } = inner;
     const where = { context: `sandbox::run step ${context}`, sandbox_id: sandboxId, inner_code: code };
-    const told = `during sandbox::run step \`${context}\` (sandbox_id=${sandboxId}): ${message}`;
-    throw new Failure({ code, message: told, extra: { ...extra, ...where } }, inner);
+    const prefixed = `during sandbox::run step \`${context}\` (sandbox_id=${sandboxId}): ${message}`;
+    throw new Failure({ code, message: prefixed, extra: { ...extra, ...where } }, inner);
   }
 }

@@ -12,7 +12,7 @@ describe.skipIf(why !== undefined)(`the life of a sandbox${why === undefined ? '
   const living = async (cell: SandboxCases) =>
     (await cell.call<{ sandboxes: { sandbox_id: string }[] }>('sandbox::list', {})).sandboxes.length;
 
-  test('sandbox.A4 an id in another spelling, told back in the usual one', async () => {
+  test('sandbox.A4 an id in another spelling, returned in the usual one', async () => {
     await using cell = await serveSandboxes();
     const id = await cell.create();
     const reply = await cell.call('sandbox::stop', { sandbox_id: id.replaceAll('-', '').toUpperCase(), wait: true });

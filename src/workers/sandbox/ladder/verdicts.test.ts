@@ -54,7 +54,7 @@ test('a doubted verdict stays, marked as such; where there is none nothing is wr
   expect(verdicts.recall('gvisor')).toEqual({ ...verdict, isDoubted: true });
 });
 
-test.skipIf(process.platform !== 'linux')('where nobody can write, nothing is remembered and nothing fails', () => {
+test.skipIf(process.platform !== 'linux')('in a read-only folder, nothing is remembered and nothing fails', () => {
   const verdicts = new Verdicts('/sys/workcell');
   verdicts.keep('gvisor', verdict);
   expect(verdicts.recall('gvisor')).toBeUndefined();

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'n
 import { dirname, join } from 'node:path';
 import { setTimeout as passed } from 'node:timers/promises';
 
-import { leftGroups, ownedGroup } from '#host';
+import { staleCgroups, ownedGroup } from '#host';
 
 const PREFIX = 'workcell-sandbox.';
 
@@ -85,7 +85,7 @@ export function cachedBytes(stat: string, prefix = ''): number {
 
 /** Kills and removes leftovers of dead daemons in a hierarchy. Skips those that this user may not remove. */
 export async function sweepHierarchy(parent: string): Promise<void> {
-  for (const dir of leftGroups(parent, PREFIX).map((path) => new CgroupDir(path))) {
+  for (const dir of staleCgroups(parent, PREFIX).map((path) => new CgroupDir(path))) {
     try {
       killIfThere(dir);
       await dir.remove();

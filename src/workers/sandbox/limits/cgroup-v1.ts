@@ -89,7 +89,7 @@ class CgroupV1Group implements LimitGroup {
     };
   }
 
-  heldBytes(): number {
+  usedBytes(): number {
     const { memory } = this.#groups;
     return Number(memory.read('memory.usage_in_bytes')) - cachedBytes(memory.read('memory.stat'), 'total_');
   }

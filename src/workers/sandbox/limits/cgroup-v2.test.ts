@@ -22,7 +22,7 @@ test('a group has the limits of its sandbox, memory and disk together', async ()
   expect(readFileSync(dir.path('workcell-sandboxes/cgroup.subtree_control'), 'utf8')).toBe('+memory +pids +cpu');
 });
 
-test('a group that another daemon removes in the middle of a sweep is no failure', async () => {
+test('a group that another daemon removes in the middle of a sweep is not a failure', async () => {
   // Without its file cgroup.procs, as a group between its removal and the next listing.
   const space = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))![0];
   await using dir = await tempDir({ [`workcell-sandbox.999999999-5.${space}.one/`]: '' });
@@ -44,7 +44,7 @@ test('what a group uses is read from its counters', async () => {
     [`${folder}pids.events`]: 'max 7\n',
   });
   expect(group.usage()).toEqual({ memoryBytes: 4096, sharedBytes: 8192, pids: 3, cpuMs: 3, oomKills: 1 });
-  expect(group.heldBytes()).toBe(19_880);
+  expect(group.usedBytes()).toBe(19_880);
   expect(group.members()).toEqual([7, 12]);
   expect(group.hits()).toEqual({ oomKills: 1, refusedForks: 7, maxProcesses: 100 });
 });

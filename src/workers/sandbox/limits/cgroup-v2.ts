@@ -77,7 +77,7 @@ class CgroupV2Group implements LimitGroup {
     };
   }
 
-  heldBytes(): number {
+  usedBytes(): number {
     return Number(this.#group.read('memory.current')) - cachedBytes(this.#group.read('memory.stat'));
   }
 

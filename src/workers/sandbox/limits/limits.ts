@@ -40,7 +40,7 @@ export interface LimitGroup {
   readonly entrances: readonly string[];
   usage(): GroupUsage | undefined;
   /** All memory of programs, the kernel and files on its disk, without the page cache of host files. */
-  heldBytes(): number | undefined;
+  usedBytes(): number | undefined;
   /** The processes in it. */
   members(): number[];
   /** Undefined if nothing counts it. Cheap enough for every command. */
@@ -67,7 +67,7 @@ const NO_LIMITER: Limiter = {
   make: () => ({
     entrances: [],
     usage: () => undefined,
-    heldBytes: () => undefined,
+    usedBytes: () => undefined,
     members: () => [],
     hits: () => undefined,
     release: async () => {},

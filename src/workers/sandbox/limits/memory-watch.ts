@@ -18,7 +18,7 @@ const SLACK_BYTES = 16 * 2 ** 20;
 export interface Watched {
   readonly limitBytes: number;
   /** Memory of its programs; undefined if unknown or after its end. */
-  heldBytes(): number | undefined;
+  usedBytes(): number | undefined;
   /** Processes that may be killed one by one; empty if only the whole sandbox can be. */
   members(): readonly number[];
   /** Kills the whole sandbox. */
@@ -48,8 +48,8 @@ export class MemoryWatch {
   }
 
   #look(): void {
-    const heldBytes = this.#watched.heldBytes();
-    const excessBytes = (heldBytes ?? 0) - this.#watched.limitBytes;
+    const usedBytes = this.#watched.usedBytes();
+    const excessBytes = (usedBytes ?? 0) - this.#watched.limitBytes;
     if (excessBytes <= SLACK_BYTES) {
       this.#overSinceMs = undefined;
       return;
@@ -63,16 +63,16 @@ export class MemoryWatch {
     if (this.#victims.length > 0) return;
 
     this.close();
-    const heldMb = Math.round(heldBytes! / 2 ** 20);
-    this.#watched.end(`its programs held ${heldMb} MiB, more than its memory_mb`);
+    const usedMb = Math.round(usedBytes! / 2 ** 20);
+    this.#watched.end(`its programs used ${usedMb} MiB, more than its memory_mb`);
   }
 }
 
 /** The fewest processes that use this much together, or all if they use less. */
 function largestOf(pids: readonly number[], bytes: number): number[] {
   const sizes = pids.map((pid) => ({ pid, bytes: kilobytesOf(pid) * 1024 })).toSorted((a, b) => b.bytes - a.bytes);
-  let heldBytes = 0;
-  const count = sizes.findIndex((one) => (heldBytes += one.bytes) >= bytes);
+  let usedBytes = 0;
+  const count = sizes.findIndex((one) => (usedBytes += one.bytes) >= bytes);
   return sizes.slice(0, count < 0 ? sizes.length : count + 1).map(({ pid }) => pid);
 }
 

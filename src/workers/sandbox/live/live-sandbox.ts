@@ -10,7 +10,7 @@ import { type AgentClient, guestFileSystem } from '#sandbox/guest';
 import type { Instance, Shape } from '../backends/backend.ts';
 import type { Env } from '../environment.ts';
 import { errors } from '../errors.ts';
-import { heldFileSystem } from '../in-use-file-system.ts';
+import { inUseFileSystem } from '../in-use-file-system.ts';
 import type { Isolation } from '../isolation.ts';
 
 export interface SandboxFacts {
@@ -67,7 +67,7 @@ export class LiveSandbox {
     this.egress = egress;
     this.#onChanged = onChanged;
     this.#onGone = onGone;
-    this.files = heldFileSystem(guestFileSystem(agent, facts), this);
+    this.files = inUseFileSystem(guestFileSystem(agent, facts), this);
     this.createdAtMs = nowMs;
     this.#lastUsedMs = nowMs;
   }
@@ -103,12 +103,12 @@ export class LiveSandbox {
 
   /** Counts as use until it is released. */
   hold(): () => void {
-    let isHeld = true;
+    let isHolding = true;
     this.#users++;
     this.#lastUsedMs = Date.now();
     return () => {
-      if (!isHeld) return;
-      isHeld = false;
+      if (!isHolding) return;
+      isHolding = false;
       this.#users--;
       this.#lastUsedMs = Date.now();
     };

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 
 import { silentLog } from '#contract';
-import { fakeRung, yes } from '#testing';
+import { fakeBackend, yes } from '#testing';
 import { configSchema } from '../config.ts';
 import { Sandboxes } from './sandboxes.ts';
 
@@ -16,13 +16,13 @@ const wanted = {
 
 test.each([
   ['a machine that does not start casts doubt on its backend', {}, false, 1],
-  ['a caller who left does not', {}, true, 0],
-  ['an image that names nobody’s user does not', { user: 'nobody-of-this-name' }, false, 0],
+  ['a caller that left does not', {}, true, 0],
+  ['an image that names an unknown user does not', { user: 'no-such-user' }, false, 0],
 ])('%s', async (_, more, hasLeft, doubts) => {
   const doubt = vi.fn();
   const sandboxes = new Sandboxes(configSchema.parse({}), silentLog);
   const shape = { ...wanted.shape, image: { ...image, ...more } };
-  const chosen = { backend: fakeRung('gvisor', yes), doubt };
+  const chosen = { backend: fakeBackend('gvisor', yes), doubt };
   const signal = hasLeft ? AbortSignal.abort() : new AbortController().signal;
   try {
     await expect(sandboxes.start(chosen, { ...wanted, shape }, signal)).rejects.toMatchObject({ code: 'S300' });

@@ -46,7 +46,7 @@ export interface NewSandbox {
   readonly shape: Shape;
   readonly idleTimeoutMs: number;
   readonly env: Env;
-  /** What it may reach; no network when absent. */
+  /** Allowed hosts; no network when absent. */
   readonly egress?: EgressPolicy;
   /** Called once, when the sandbox has ended completely or was never made. */
   readonly onGone: () => void;
@@ -110,8 +110,8 @@ export class Sandboxes {
     return this.#stopping.size;
   }
 
-  /** Reserves a place while the work creates a sandbox. */
-  async withPlace<T>(work: () => Promise<T>): Promise<T> {
+  /** Reserves a slot while the work creates a sandbox. */
+  async withSlot<T>(work: () => Promise<T>): Promise<T> {
     if (this.#fleet) requireOpenHost(this.#fleet, this.#starting, this.#config);
     const limit = this.#config.max_concurrent_sandboxes;
     if (this.#living.size + this.#starting >= limit) {

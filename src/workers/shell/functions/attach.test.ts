@@ -51,12 +51,12 @@ async function read(reader: ChannelReader, isEnough: (seen: Seen) => boolean = (
     if (typeof item !== 'string') {
       seen.out += Buffer.from(item).toString('latin1');
     } else {
-      const { t, ...told } = JSON.parse(item) as { t: string; base64: string; code: string } & Seen['lost'][0] &
+      const { t, ...frame } = JSON.parse(item) as { t: string; base64: string; code: string } & Seen['lost'][0] &
         NonNullable<Seen['exit']>;
-      if (t === 'err') seen.err += Buffer.from(told.base64, 'base64').toString('latin1');
-      if (t === 'lost') seen.lost.push({ at: told.at, bytes: told.bytes });
-      if (t === 'error') (seen.errors ??= []).push(told.code);
-      if (t === 'exit') seen.exit = { at: told.at, status: told.status, exit_code: told.exit_code };
+      if (t === 'err') seen.err += Buffer.from(frame.base64, 'base64').toString('latin1');
+      if (t === 'lost') seen.lost.push({ at: frame.at, bytes: frame.bytes });
+      if (t === 'error') (seen.errors ??= []).push(frame.code);
+      if (t === 'exit') seen.exit = { at: frame.at, status: frame.status, exit_code: frame.exit_code };
     }
     if (isEnough(seen)) break;
   }

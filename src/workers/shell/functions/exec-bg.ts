@@ -13,7 +13,7 @@ import { refuse } from '../errors.ts';
 import { execRequest } from '../exec-request.ts';
 import { isFenced } from '../fenced-command.ts';
 import { inOwnLayer, ownLayerFor, record, type Recording } from '../own-layer.ts';
-import { TakenAtEnd } from '../commit-at-end.ts';
+import { CommitAtEnd } from '../commit-at-end.ts';
 import { shell, type ShellContext } from '../worker.ts';
 
 const Request = execRequest('ExecBgRequest', {
@@ -28,7 +28,7 @@ const Request = execRequest('ExecBgRequest', {
     .describe(
       'Make coder::undo cover the job: its files appear in the workspace when it ends, and not at all if it is killed. Host only.',
     ),
-  label: z.string().max(1000).nullish().describe('What lists of jobs show instead of its words.'),
+  label: z.string().max(1000).nullish().describe('Label that lists of jobs show instead of its words.'),
 });
 
 export const execBg = shell.defineFunction({
@@ -56,7 +56,7 @@ export const execBg = shell.defineFunction({
       const own = { isFenced: true, note: 'a job with fence: change' };
       return await inOwnLayer(context, own, async (inner) => replyOf(await start(request, inner, scope)));
     }
-    const taking = new TakenAtEnd();
+    const taking = new CommitAtEnd();
     let job: BackgroundJob | undefined;
     const atEnd = (layer: OpenLayer, layers: Layers) =>
       taking.take(layer.name, async ({ exitCode, signal, timedOut }) => {
@@ -91,7 +91,7 @@ async function start(
   const timeoutMs = command.kind === 'host' ? undefined : timeoutOf(request, context);
   const asked = {
     argv: command.argv,
-    place: command.kind,
+    runsOn: command.kind,
     hasInput: hasInput(request),
     terminal: request.terminal ?? undefined,
     ringBytes: request.ring_bytes ?? undefined,

@@ -169,7 +169,7 @@ describe('background_after_ms', () => {
     expect(await worker.call('shell::list')).not.toMatchObject({ jobs: [{ status: 'running' }] });
   });
 
-  test('live.D13 a channel ends when the command becomes a job, even if nobody reads', async () => {
+  test('live.D13 a channel ends when the command becomes a job, even if it is not read', async () => {
     const { reader, writer } = await caller.createChannel(1);
     const held = await caller.openReader(reader);
     const flood = { ...command('cat /dev/zero'), output: writer, background_after_ms: 100 };

@@ -143,7 +143,7 @@ describe('end', () => {
     expect(reply).toEqual(ended({ exit_code: null, timed_out: true, stdout: 'early\n' }));
   });
 
-  test('a timeout of 0 is over at once', async () => {
+  test('a timeout of 0 ends at once', async () => {
     expect(await call({ command: 'sleep', args: ['600'], timeout_ms: 0 })).toMatchObject({
       timed_out: true,
       exit_code: null,
@@ -169,11 +169,11 @@ describe('end', () => {
     expect(reply).toEqual(ended({ stdout: 'done\n' }));
   });
 
-  test('shell.P9 a command whose caller gives up is killed', async () => {
+  test('shell.P9 a command whose caller cancels is killed', async () => {
     await using dir = await tempDir();
     await using worker = await serveWorker(shell, shellCases(dir.root));
     const giveUp = new AbortController();
-    const payload = { command: 'sh', args: ['-c', 'echo $$ > pid; sleep 60'], timeout_ms: 30_000 };
+    const payload = { command: 'sh', args: ['-c', 'echo $$ > draft; mv draft pid; sleep 60'], timeout_ms: 30_000 };
     const reply = worker.call('shell::exec', payload, { signal: giveUp.signal });
     await expect.poll(() => existsSync(dir.path('pid'))).toBe(true);
 
@@ -221,7 +221,7 @@ describe('output', () => {
     );
   });
 
-  test('shell.X27 much on both streams, one after the other, is no deadlock', async () => {
+  test('shell.X27 much on both streams, one after the other, does not deadlock', async () => {
     const block = print('x'.repeat(1024), 200);
     expect(await call({ command: 'sh', args: ['-c', `{ ${block}; } >&2; ${block}`] })).toEqual(
       ended({
@@ -238,7 +238,7 @@ describe('output', () => {
     expect(stdout).toBe(`${'x'.repeat(4095)}\u{fffd}`);
   });
 
-  test('bytes that are no UTF-8 are replaced, and a BOM stays', async () => {
+  test('bytes that are not UTF-8 are replaced, and a BOM stays', async () => {
     expect(await call({ command: 'printf', args: [String.raw`\357\273\277a\377b`] })).toEqual(
       ended({ stdout: '\u{feff}a\u{fffd}b' }),
     );
@@ -314,7 +314,7 @@ describe('surroundings', () => {
 describe('target', () => {
   test.each([
     ['an unknown kind', { kind: 'moon' }],
-    ['an id that is no UUID', { kind: 'sandbox', sandbox_id: 'x' }],
+    ['an id that is not a UUID', { kind: 'sandbox', sandbox_id: 'x' }],
     ['no id', { kind: 'sandbox' }],
     ['null', null],
   ])('shell.X33 %s runs nothing', async (_, target) => {

@@ -60,7 +60,7 @@ export const exec = shell.defineFunction({
   request: Request,
   response: Response,
   events: OutputEvent,
-  reads: { line: ['command', 'args', 'script'], notes: [{ field: 'job_id', says: 'goes on' }, ...COMMAND_NOTES] },
+  reads: { line: ['command', 'args', 'script'], notes: [{ field: 'job_id', says: 'continues' }, ...COMMAND_NOTES] },
   errors: ['invocation_failed', 'S211', 'S212', 'S215', 'S226', ...SANDBOX_EXEC_CODES],
   examples: [{ command: 'echo', args: ['hello'] }, { command: 'ls -la' }],
   deadlineMs: NO_DEADLINE_MS,
@@ -71,7 +71,7 @@ export const exec = shell.defineFunction({
     if (use === 'recorded' && request.background_after_ms != null) {
       throw errors.fail('S210', {
         problem:
-          'background_after_ms excludes recording, which `record` or record_commands of the operator asks for; leave it out, or send record: false',
+          'background_after_ms cannot be combined with recording, which record: true or record_commands of the configuration sets; send record: false, or leave background_after_ms out',
       });
     }
     const isPrivate = use === 'thrown-away' || isFenced(request, context);
@@ -100,13 +100,13 @@ async function runCommand(
 
   foreground.count += 1;
   try {
-    const { argv, kind: place } = command;
+    const { argv, kind: runsOn } = command;
     const { output, background_after_ms, timeout_ms } = request;
     const backgroundAfterMs =
       background_after_ms == null ? undefined : Math.min(background_after_ms, context.maxTimeoutMs);
-    const isUnlimited = backgroundAfterMs !== undefined && timeout_ms === null && place === 'host';
+    const isUnlimited = backgroundAfterMs !== undefined && timeout_ms === null && runsOn === 'host';
     const limits = { timeoutMs: isUnlimited ? undefined : timeoutOf(request, context), signal: scope.signal };
-    const asked = { argv, place, output, backgroundAfterMs };
+    const asked = { argv, runsOn, output, backgroundAfterMs };
     const isInside = command.kind === 'host' && command.spec.launch !== undefined;
     const refusals = isInside ? context.fence.around.watchRefusals() : undefined;
     const outcome = await runLive(asked, { jobs: context.jobs, scope }, (readers) =>

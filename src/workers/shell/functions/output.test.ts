@@ -51,7 +51,7 @@ const ended = (job_id: string, more: Record<string, unknown> = {}) =>
   output(job_id, { until: { exit: true }, ...more });
 
 describe('reading', () => {
-  test('a wait for more output goes on while only part of a character came', async () => {
+  test('a wait for more output continues while only part of a character came', async () => {
     const job = await start("printf 'caf\\303'; read line; printf '\\251\\n'", { input: true });
     expect(await output(job, { wait_ms: 60_000 })).toMatchObject({ text: 'caf', next: 3 });
     const size = async () => (await worker.call<{ job: { next: number } }>('shell::status', { job_id: job })).job.next;
@@ -61,7 +61,7 @@ describe('reading', () => {
     expect(await waiting).toMatchObject({ from: 3, text: 'é\n' });
   });
 
-  test('live.D4 goes on at next without a gap, and says when all was read', async () => {
+  test('live.D4 continues at next without a gap, and says when all was read', async () => {
     const job = await start('for n in 1 2 3 4 5 6 7 8 9; do echo line $n; done; exit 3');
     await ended(job);
     let text = '';
@@ -174,7 +174,10 @@ describe('waiting', () => {
       'printf "rea" >&2; sleep 0.05; printf "noise "; sleep 0.05; printf "dy\\n" >&2; exec sleep 100',
     );
     const found = await output(job, { until: { pattern: '^ready$' } });
-    expect(found.matched).toEqual({ by: 'pattern', offset: 0, line: 'ready' });
+    // On a busy machine both pipes are read at once, and standard output first.
+    expect([0, 'noise '.length].map((offset) => ({ by: 'pattern', offset, line: 'ready' }))).toContainEqual(
+      found.matched,
+    );
     const elsewhere = await output(job, { until: { pattern: 'ready', stream: 'stdout' }, wait_ms: 100 });
     expect(elsewhere.matched).toEqual({ by: 'timeout' });
     await worker.call('shell::kill', { job_id: job });

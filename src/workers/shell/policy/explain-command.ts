@@ -1,4 +1,4 @@
-/** Reports what the configuration of shell decides about a command, without running it. */
+/** Reports the decision of the shell configuration about a command, without running it. */
 import { Failure } from '#contract';
 import { toArgv } from '../argv.ts';
 import type { ShellConfig } from '../config.ts';
@@ -24,8 +24,8 @@ export async function explainCommand(config: ShellConfig, payload: unknown): Pro
     const request = Request.safeParse(payload);
     if (!request.success) return undefined;
     if (isFenced(request.data, { fence: { ...fence, around: undefined as never } })) return fenced(config);
-    const place = { kind: 'host' as const, path: process.env.PATH ?? SYSTEM_PATH, cwd: config.fs.host_root ?? '/' };
-    await new Policy(config).admit(toArgv(request.data), place);
+    const target = { kind: 'host' as const, path: process.env.PATH ?? SYSTEM_PATH, cwd: config.fs.host_root ?? '/' };
+    await new Policy(config).admit(toArgv(request.data), target);
     return {
       verdict: 'allow',
       rule:
@@ -41,10 +41,10 @@ export async function explainCommand(config: ShellConfig, payload: unknown): Pro
 }
 
 function fenced({ fence, fence_network: network }: ShellConfig): CommandCheck {
-  const held = fence === 'off' ? 'the fence of the call' : `shell.fence: ${fence}`;
+  const source = fence === 'off' ? 'the fence of the call' : `shell.fence: ${fence}`;
   return {
     verdict: 'allow',
-    rule: `${held}: any program runs inside the fence, network ${network}; allowlist and rules do not apply`,
+    rule: `${source}: any program runs inside the fence, network ${network}; allowlist and rules do not apply`,
     change: 'set shell.fence to off: then shell.allowlist, shell.denylist_patterns and shell.rules decide',
   };
 }

@@ -64,7 +64,7 @@ test.each<[string, (dir: TempDir) => string[], Setting, string]>([
     "command 'ls' not in allowlist by a path other than PATH's",
   ],
   [
-    'a link elsewhere to the program may lead to another one later, so it is refused',
+    'a link elsewhere to the program may name another one later, so it is refused',
     (dir) => [dir.path('root/link-to-ls/ls')],
     {},
     "command 'ls' not in allowlist by a path other than PATH's",
@@ -100,7 +100,7 @@ test.each<[string, (dir: TempDir) => string[], Setting, string]>([
     "command 'ls' not in allowlist: PATH finds it in fs.host_root, where agents write",
   ],
   [
-    'so is a link of the agent that leads to a program elsewhere',
+    'so is a link of the agent to a program elsewhere',
     () => ['ls'],
     { path: ['root/link-to-ls'] },
     "command 'ls' not in allowlist: PATH finds it in fs.host_root, where agents write",
@@ -111,12 +111,17 @@ test.each<[string, (dir: TempDir) => string[], Setting, string]>([
     { path: ['root/empty', 'bin'] },
     '/bin/ls',
   ],
-  ['so it does when a link on PATH leads to where they write', () => ['ls'], { path: ['to-root', 'bin'] }, '/bin/ls'],
+  [
+    'so it does when a link on PATH names a folder where they write',
+    () => ['ls'],
+    { path: ['to-root', 'bin'] },
+    '/bin/ls',
+  ],
   [
     'a program that is not there does not appear meanwhile',
     () => ['cat'],
     { path: ['root', 'bin'] },
-    "command 'cat' not found on PATH",
+    "command 'cat' not found on PATH: install it",
   ],
   [
     'so is one that an empty PATH finds in the current directory',
@@ -138,9 +143,9 @@ test.each<[string, (dir: TempDir) => string[], Setting, string]>([
 test('an exact path that the operator lists runs, wherever it is', async () => {
   await using dir = await tempDir({ tool: program });
   const policy = new Policy({ allowlist: [dir.path('tool')], denylist_patterns: [], rules: [] }, dir.root);
-  const place = { kind: 'host', path: '', cwd: '/' } as const;
-  expect(await policy.admit([dir.path('tool')], place)).toBe(dir.path('tool'));
-  await expect(policy.admit(['tool'], place)).rejects.toThrow("command 'tool' not in allowlist");
+  const target = { kind: 'host', path: '', cwd: '/' } as const;
+  expect(await policy.admit([dir.path('tool')], target)).toBe(dir.path('tool'));
+  await expect(policy.admit(['tool'], target)).rejects.toThrow("command 'tool' not in allowlist");
 });
 
 test.each([

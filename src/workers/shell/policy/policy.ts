@@ -1,5 +1,5 @@
 /**
- * Decides what may run: the allowlist, then the denylist, then the rules, all on the final argv.
+ * Decides whether a command may run: the allowlist, then the denylist, then the rules, all on the final argv.
  *
  * Applies to sandbox targets too. None of it is a security boundary: a program that can start others can start any.
  */
@@ -16,7 +16,7 @@ import { entryOnPath, findOnPath, liesIn, looksInto, type Lookup } from './progr
 import { compileRules, objectionTo } from './rules.ts';
 
 /** Location where the command will run. */
-export type Place = ({ kind: 'host' } & Lookup) | { kind: 'sandbox' };
+export type RunTarget = ({ kind: 'host' } & Lookup) | { kind: 'sandbox' };
 
 /** A slow pattern takes some milliseconds for this much; longer lines yield between patterns. */
 const LONG_LINE_BYTES = 16_384;
@@ -68,9 +68,9 @@ export class Policy {
     return this.#allowed.size === 0 || this.#allowed.has('sh');
   }
 
-  /** Returns the program to start; refuses commands that may not run. At a door the refusal lists the allowed ones. */
-  async admit(argv: Argv, place: Place, door?: Door): Promise<string> {
-    const program = this.#allowed.size === 0 ? argv[0] : this.#allow(argv[0], place, door ? this.#whatMayRun() : '');
+  /** Returns the program to start; refuses commands that may not run. Through a surface it lists the allowed ones. */
+  async admit(argv: Argv, target: RunTarget, door?: Door): Promise<string> {
+    const program = this.#allowed.size === 0 ? argv[0] : this.#allow(argv[0], target, door ? this.#whatMayRun() : '');
     await this.#refuseDenied(argv);
     const objection = objectionTo(argv, this.#patterns.rules);
     if (objection !== undefined) throw refuse(objection);
@@ -85,14 +85,14 @@ export class Policy {
     }
   }
 
-  #allow(given: string, place: Place, help: string): string {
+  #allow(given: string, target: RunTarget, help: string): string {
     const name = basename(given);
     const isPath = name !== given;
     if (isPath && this.#allowed.has(given)) return given;
     if (!this.#allowed.has(name)) throw refuse(`command '${name}' not in allowlist${help}`);
     // A guest controls its own files, so only the name can be checked.
-    if (place.kind === 'sandbox') return given;
-    return isPath ? this.#byPath(given, place, help) : this.#byName(name, place);
+    if (target.kind === 'sandbox') return given;
+    return isPath ? this.#byPath(given, target, help) : this.#byName(name, target);
   }
 
   #whatMayRun(): string {
@@ -107,7 +107,7 @@ export class Policy {
     if (this.#writableRoot === undefined || !looksInto(this.#writableRoot, lookup)) return name;
 
     // Started by its path: an agent could put another program of that name on PATH meanwhile.
-    if (found === undefined) throw refuse(`command '${name}' not found on PATH`);
+    if (found === undefined) throw refuse(`command '${name}' not found on PATH: install it`);
     return found;
   }
 

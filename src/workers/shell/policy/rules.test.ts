@@ -27,7 +27,7 @@ describe('a list of patterns', () => {
     ['fits whole arguments', ['push'], ['pushed'], false],
     ['fits whole alternatives', ['a|b'], ['ax'], false],
     ['does not take a space for a border', ['push', 'origin'], ['push origin'], false],
-    ['goes on past line ends only if it says so', ['a.*'], ['a\nb'], false],
+    ['matches past line ends only if it says so', ['a.*'], ['a\nb'], false],
     ['with ... fits nothing in its place', ['push', '...'], ['push'], true],
     ['with ... fits anything in its place', ['push', '...'], ['push', 'a', 'b'], true],
     ['between two ... fits anywhere', ['...', '-(exec|ok)', '...'], ['.', '-exec', 'rm'], true],
@@ -93,7 +93,7 @@ describe('at the start', () => {
       { not_match: ['git', ['git', '--force']] },
       'shell.rules[1].not_match[1]: the rule fits ["git","--force"]',
     ],
-    ['an example that is no command line', { match: ['git "'] }, 'shell.rules[1].match[0]: missing closing quote'],
+    ['an example that is not a command line', { match: ['git "'] }, 'shell.rules[1].match[0]: missing closing quote'],
     [
       'a pattern that does not compile',
       { args: ['ok', '(?=x)'] },

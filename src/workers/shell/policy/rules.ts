@@ -64,22 +64,22 @@ function compileArg(pattern: string, where: string): ArgPattern {
 function checkExamples(rule: Rule, { match, not_match }: RuleConfig, where: string): void {
   const check = (key: 'match' | 'not_match', examples: RuleConfig['match'], isMeant: boolean) => {
     for (const [at, example] of examples.entries()) {
-      const place = `${where}.${key}[${at}]`;
-      if (fits(rule, wordsOf(example, place)) === isMeant) continue;
-      throw new ConfigError(`${place}: the rule ${isMeant ? 'does not fit' : 'fits'} ${JSON.stringify(example)}`);
+      const label = `${where}.${key}[${at}]`;
+      if (fits(rule, wordsOf(example, label)) === isMeant) continue;
+      throw new ConfigError(`${label}: the rule ${isMeant ? 'does not fit' : 'fits'} ${JSON.stringify(example)}`);
     }
   };
   check('match', match, true);
   check('not_match', not_match, false);
 }
 
-function wordsOf(example: string | string[], place: string): string[] {
+function wordsOf(example: string | string[], label: string): string[] {
   if (typeof example !== 'string') return example;
   try {
     return splitWords(example);
   } catch (error) {
     if (!(error instanceof WordsError)) throw error;
-    throw new ConfigError(`${place}: ${error.message}`, { cause: error });
+    throw new ConfigError(`${label}: ${error.message}`, { cause: error });
   }
 }
 
@@ -89,22 +89,22 @@ function fits({ program, args }: Rule, [first = '', ...given]: readonly string[]
 
 function fitsArgs(patterns: readonly ArgPattern[], args: readonly string[]): boolean {
   // How many patterns the arguments so far may have consumed.
-  let places = skipRests(patterns, [0]);
+  let positions = skipRests(patterns, [0]);
   for (const arg of args) {
     const bytes = Buffer.from(arg);
-    const next = [...places].flatMap((place) => {
-      const pattern = patterns[place];
-      if (pattern === REST) return [place];
-      return pattern?.isMatch(bytes) ? [place + 1] : [];
+    const next = [...positions].flatMap((position) => {
+      const pattern = patterns[position];
+      if (pattern === REST) return [position];
+      return pattern?.isMatch(bytes) ? [position + 1] : [];
     });
-    places = skipRests(patterns, next);
+    positions = skipRests(patterns, next);
   }
-  return places.has(patterns.length);
+  return positions.has(patterns.length);
 }
 
 /** The positions themselves and those after each `...`, which may match nothing. */
 function skipRests(patterns: readonly ArgPattern[], from: readonly number[]): Set<number> {
-  const places = new Set(from);
-  for (const place of places) if (patterns[place] === REST) places.add(place + 1);
-  return places;
+  const positions = new Set(from);
+  for (const position of positions) if (patterns[position] === REST) positions.add(position + 1);
+  return positions;
 }

@@ -6,7 +6,7 @@
  */
 import { hostnameOf } from '../launcher/launcher.ts';
 
-/** Processes and threads in the guest. Half of what other backends allow: each is up to sixteen tasks of the host. */
+/** Processes and threads in the guest. Half the limit of other backends: each is up to sixteen tasks of the host. */
 export const MAX_PROCESSES = 512;
 
 /** The same capabilities as the launcher of namespaces keeps: enough to install packages and to switch users. */
@@ -33,13 +33,13 @@ export function maxFileMb({ memoryMb, diskMb }: Size): number {
 }
 
 export function runtimeConfig({ id, ...size }: Size & { id: string }): object {
-  const heldMb = maxFileMb(size) - size.memoryMb - SLACK_MB;
+  const reservedMb = maxFileMb(size) - size.memoryMb - SLACK_MB;
   return {
     ociVersion: '1.0.2',
     hostname: hostnameOf(id),
     root: { path: '/root', readonly: false },
     process: {
-      args: ['/tmp/.agent', '--io', `${heldMb}`],
+      args: ['/tmp/.agent', '--io', `${reservedMb}`],
       cwd: '/',
       env: [],
       user: { uid: 0, gid: 0 },

@@ -12,7 +12,7 @@ import { buildAgent, buildProgram, sourcePath } from '#sandbox/guest';
 import { openLimiter } from '../../limits/limits.ts';
 import type { SandboxBackend, Shape } from '../backend.ts';
 import { LaunchedMachine } from '../launcher/launched-machine.ts';
-import { buildLauncher, isRoot, placeArguments, watchArguments } from '../launcher/launcher.ts';
+import { buildLauncher, isRoot, launcherArguments, watchArguments } from '../launcher/launcher.ts';
 import { emptyShape, tryMachine } from '../launcher/try-machine.ts';
 import { rememberSuccess } from '../remember-success.ts';
 import { wantedMachine } from '../dispose-if-aborted.ts';
@@ -47,7 +47,7 @@ export function gvisorBackend({ cacheDir, log = silentLog }: { cacheDir: string;
     const group = limiter.make(id, { ...shape, memoryMb, maxProcesses: HOST_TASKS });
     try {
       const args = [
-        ...placeArguments({ ...shape, id, agent, entrances: group.entrances }),
+        ...launcherArguments({ ...shape, id, agent, entrances: group.entrances }),
         ...['--runsc', runsc.path, '--config', JSON.stringify(runtimeConfig({ ...shape, id }))],
         ...['--max-file-mb', `${maxFileMb(shape)}`, '--statx', statx],
         ...watchArguments(group, memoryMb),

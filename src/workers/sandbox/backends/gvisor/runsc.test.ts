@@ -18,7 +18,7 @@ test.each([
   ['a build with a layer of its own', ['network', 'ignore-cgroups', 'rootless', 'overlay2'], true, ['--overlay2=none']],
   ['one without', ['network', 'ignore-cgroups', 'rootless', 'overlay'], true, []],
   ['an ordinary user', ['network', 'ignore-cgroups', 'rootless'], false, ['--rootless']],
-])('%s is told what it knows', async (_, known, isRoot, more) => {
+])('%s gets the options that it knows', async (_, known, isRoot, more) => {
   await using dir = await build('release-2024', known);
   const path = dir.path('runsc');
   expect(await askRunsc(path, { isRoot })).toEqual({

@@ -9,7 +9,7 @@ import { once } from 'node:events';
 import { readFileSync, statfsSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
 
-import { ifThere } from '#sandbox/images';
+import { ifExists } from '#sandbox/images';
 import type { LimitGroup, LimitHits } from '../../limits/limits.ts';
 import { MemoryWatch } from '../../limits/memory-watch.ts';
 import type { Ending, Instance, Usage } from '../backend.ts';
@@ -50,7 +50,7 @@ export class LaunchedMachine implements Instance {
     this.#launch = launch;
     this.#watch = new MemoryWatch({
       limitBytes: launch.memoryMb * 2 ** 20,
-      heldBytes: () => this.#heldBytes(),
+      usedBytes: () => this.#usedBytes(),
       members: () => (launch.memory === 'a-file' ? [] : this.#programs()),
       end: (problem) => {
         this.#problem = problem;
@@ -94,7 +94,7 @@ export class LaunchedMachine implements Instance {
 
   /** Also undefined when the cgroup is gone, because the machine is being stopped, or the kernel does not count. */
   limitHits(): LimitHits | undefined {
-    const hits = ifThere(() => this.#launch.group.hits());
+    const hits = ifExists(() => this.#launch.group.hits());
     return hits && { ...hits, oomKills: hits.oomKills + this.#watch.kills };
   }
 
@@ -112,11 +112,11 @@ export class LaunchedMachine implements Instance {
     await this.#disposing;
   }
 
-  #heldBytes(): number | undefined {
-    const heldBytes = this.#launch.group.heldBytes();
-    if (heldBytes === undefined) return undefined;
+  #usedBytes(): number | undefined {
+    const usedBytes = this.#launch.group.usedBytes();
+    if (usedBytes === undefined) return undefined;
     const { bytes, files } = this.#disk();
-    return heldBytes - bytes - files * FILE_BYTES;
+    return usedBytes - bytes - files * FILE_BYTES;
   }
 
   /** Pids of all processes but the launcher and the agent. */
@@ -136,7 +136,7 @@ export class LaunchedMachine implements Instance {
 
   /** Usage of the layer above the image, by statfs on the launcher's mount: no name in it is resolved. */
   #disk(): { bytes: number; files: number } {
-    const disk = ifThere(() => statfsSync(`/proc/${this.#first()}/root${this.#launch.diskPath}`));
+    const disk = ifExists(() => statfsSync(`/proc/${this.#first()}/root${this.#launch.diskPath}`));
     if (!disk) return { bytes: 0, files: 0 };
     return { bytes: (disk.blocks - disk.bfree) * disk.bsize, files: disk.files - disk.ffree };
   }

@@ -20,7 +20,7 @@ export function buildLauncher(name: string, source: string, cacheDir: string): P
   return buildProgram({ name, sources: [source, ...SHARED_SOURCES], cacheDir });
 }
 
-export interface Place {
+export interface MachineOptions {
   id: string;
   rootDir: string;
   agent: string;
@@ -29,7 +29,7 @@ export interface Place {
   entrances: readonly string[];
 }
 
-export function placeArguments({ id, rootDir, agent, diskMb, entrances }: Place): string[] {
+export function launcherArguments({ id, rootDir, agent, diskMb, entrances }: MachineOptions): string[] {
   const options: [name: string, value: string | number][] = [
     ['--root', rootDir],
     ['--agent', agent],

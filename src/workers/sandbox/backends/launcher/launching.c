@@ -3,7 +3,7 @@
  *
  * Two processes: the one the daemon started stays outside and ends with the sandbox; its child becomes process 1
  * inside. No mount is visible on the host, so nothing has to be unmounted when either is killed. The order of the steps
- * and what each prevents is in docs/design/namespaces.md.
+ * and the purpose of each is in docs/design/namespaces.md.
  */
 #define _GNU_SOURCE
 #include "launching.h"
@@ -195,10 +195,10 @@ static void watch_until_it_ends(int *status, int socket_list) {
   sigaddset(&ended, SIGCHLD);
   sigprocmask(SIG_BLOCK, &ended, NULL);
   while (waitpid(child, status, WNOHANG) == 0) {
-    uint64_t held = held_bytes(child, socket_list, given.is_kernel, limit);
-    if (held > limit) {
-      if (held == UINT64_MAX) dprintf(2, "launcher: its programs hold too much to be counted\n");
-      else dprintf(2, "launcher: its programs held %lu MiB, more than its memory_mb\n", (unsigned long)(held >> 20));
+    uint64_t used = used_bytes(child, socket_list, given.is_kernel, limit);
+    if (used > limit) {
+      if (used == UINT64_MAX) dprintf(2, "launcher: its programs use too much to be counted\n");
+      else dprintf(2, "launcher: its programs used %lu MiB, more than its memory_mb\n", (unsigned long)(used >> 20));
       kill(child, SIGKILL);
       return;
     }

@@ -4,7 +4,7 @@
  *
  * Pages of one process, tables, mappings and descriptors are read from /proc of all descendants of the sandbox's first
  * process; shared pages are counted once; socket queues are read over a netlink socket that the sandbox opened in its
- * own network. The seccomp filter refuses what is not visible from here (unmapped files without names, System V
+ * own network. The seccomp filter refuses memory that is not visible from here (unmapped files without names, System V
  * memory). See docs/design/namespaces.md.
  */
 #define _GNU_SOURCE
@@ -234,7 +234,7 @@ int open_socket_list(void) {
   return netlink;
 }
 
-/* With `is_exact`, pages that forks share are counted once, which takes longer. */
+/* Sums the usage. With `is_exact`, pages that forks share are counted once, which takes longer. */
 static uint64_t add_up(bool is_kernel, bool is_exact) {
   uint64_t sum = 0;
   file_count = 0;
@@ -252,7 +252,7 @@ static uint64_t add_up(bool is_kernel, bool is_exact) {
   return sum + add_up_files();
 }
 
-uint64_t held_bytes(pid_t first, int netlink, bool is_kernel, uint64_t limit) {
+uint64_t used_bytes(pid_t first, int netlink, bool is_kernel, uint64_t limit) {
   if (!nameless) {
     struct stat st;
     int fd = (int)syscall(SYS_memfd_create, "", 1 /* cloexec */);

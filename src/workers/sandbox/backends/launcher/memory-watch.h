@@ -13,6 +13,6 @@ int open_socket_list(void);
  * Memory in bytes of process `first` and all its descendants; exact only above `limit`. `is_kernel`: the guest's memory
  * is in files that a kernel such as gVisor's has open. UINT64_MAX: too much to be counted.
  */
-uint64_t held_bytes(pid_t first, int socket_list, bool is_kernel, uint64_t limit);
+uint64_t used_bytes(pid_t first, int socket_list, bool is_kernel, uint64_t limit);
 
 #endif

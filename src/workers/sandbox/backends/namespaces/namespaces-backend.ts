@@ -14,7 +14,7 @@ import { writeSharedFile } from '#sandbox/images';
 import { openLimiter, type Limiter } from '../../limits/limits.ts';
 import type { SandboxBackend, Shape } from '../backend.ts';
 import { LaunchedMachine } from '../launcher/launched-machine.ts';
-import { buildLauncher, isRoot, placeArguments, watchArguments } from '../launcher/launcher.ts';
+import { buildLauncher, isRoot, launcherArguments, watchArguments } from '../launcher/launcher.ts';
 import { emptyShape, tryMachine } from '../launcher/try-machine.ts';
 import { rememberSuccess } from '../remember-success.ts';
 import { wantedMachine } from '../dispose-if-aborted.ts';
@@ -39,7 +39,7 @@ export function namespacesBackend({ cacheDir, log = silentLog }: { cacheDir: str
     const group = limiter.make(id, { ...shape, maxProcesses: MAX_PROCESSES });
     try {
       const { entrances } = group;
-      const args = [...placeArguments({ ...shape, id, agent, entrances }), '--seccomp', seccomp];
+      const args = [...launcherArguments({ ...shape, id, agent, entrances }), '--seccomp', seccomp];
       if (entrances.length === 0) args.push('--max-processes', `${MAX_PROCESSES}`, '--max-data-mb', `${memoryMb}`);
       args.push(...watchArguments(group, memoryMb));
       return await LaunchedMachine.start({ launcher, args, group, diskPath: '/', memory: 'of-processes', memoryMb });

@@ -83,7 +83,7 @@ describe.skipIf(whyNot !== undefined)(`booting${whyNot === undefined ? '' : ` ($
       await machine[Symbol.asyncDispose]();
     });
 
-    test('has the files of its image as they are, and a name in it where a mount has to be is no way out', async () => {
+    test('has the files of its image as they are, and a name in it where a mount has to be is not an escape', async () => {
       expect(await sh(agent, 'stat -c "%a %U" /var/shared /etc/key /tmp /dev; ls -A /home; cat /image-file')).toBe(
         '1777 root\n640 root\n1777 root\n755 root\nfrom the image',
       );
@@ -119,7 +119,7 @@ describe.skipIf(whyNot !== undefined)(`booting${whyNot === undefined ? '' : ` ($
   });
 
   test.each(['microvm', 'q35'] as const)(
-    'a machine of the kind %s answers, and ends when nobody holds its channel',
+    'a machine of the kind %s answers, and ends when its channel closes',
     async (kind) => {
       await using machine = boot({ machine: kind });
       const agent = await machine.agent();

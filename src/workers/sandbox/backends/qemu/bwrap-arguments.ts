@@ -8,7 +8,7 @@
 import { existsSync, lstatSync, readlinkSync } from 'node:fs';
 
 /** A file or directory of the host, and its name in the jail. */
-export interface Place {
+export interface Bind {
   readonly from: string;
   readonly at: string;
   readonly access: 'read' | 'write' | 'device';
@@ -20,7 +20,7 @@ export interface JailedProgram {
   /** The real path of QEMU, also in the jail, because QEMU searches its firmware beside itself. */
   readonly program: string;
   readonly args: readonly string[];
-  readonly places: readonly Place[];
+  readonly binds: readonly Bind[];
   /** A library to preload. */
   readonly preload?: string | undefined;
 }
@@ -39,7 +39,7 @@ const NOBODY = '65534';
 const BIND = { read: '--ro-bind', write: '--bind', device: '--dev-bind' } as const;
 
 /** Libraries and firmware. These contain no private data. */
-const SYSTEM_PLACES = [
+const SYSTEM_BINDS = [
   ...['/usr/lib', '/usr/lib64', '/usr/share/qemu', '/usr/share/seabios', '/etc/ld.so.cache'],
   // Paths for a QEMU that was built here.
   ...['/usr/local/lib', '/usr/local/share/qemu'],
@@ -49,13 +49,13 @@ const SYSTEM_PLACES = [
 const LIBRARY_LINKS = ['/lib', '/lib64'];
 
 /** The arguments of bwrap. */
-export function jailArguments({ gate, program, args, places, preload }: JailedProgram): string[] {
-  const all: readonly Place[] = [
-    ...SYSTEM_PLACES.filter((path) => existsSync(path)).map(readable),
+export function jailArguments({ gate, program, args, binds, preload }: JailedProgram): string[] {
+  const all: readonly Bind[] = [
+    ...SYSTEM_BINDS.filter((path) => existsSync(path)).map(readable),
     readable(program),
     { from: gate, at: GATE, access: 'read' },
     { from: '/dev/null', at: '/dev/null', access: 'device' },
-    ...places,
+    ...binds,
   ];
   return [
     ...['--unshare-all', '--unshare-user', '--uid', NOBODY, '--gid', NOBODY, '--hostname', 'machine'],
@@ -69,7 +69,7 @@ export function jailArguments({ gate, program, args, places, preload }: JailedPr
   ];
 }
 
-function readable(path: string): Place {
+function readable(path: string): Bind {
   return { from: path, at: path, access: 'read' };
 }
 

@@ -14,13 +14,13 @@ const MACHINE_ID_BYTES = 16;
 export async function personalize(agent: AgentClient, hostname: string): Promise<void> {
   const machineId = randomBytes(MACHINE_ID_BYTES).toString('hex');
   await Promise.all([
-    tell(agent, OP.seed, randomBytes(SEED_BYTES)),
-    tell(agent, OP.clock, new RequestBytes().u64(BigInt(Date.now()) * 1_000_000n).bytes()),
-    tell(agent, OP.hostname, new RequestBytes().text(hostname).text(machineId).bytes()),
+    request(agent, OP.seed, randomBytes(SEED_BYTES)),
+    request(agent, OP.clock, new RequestBytes().u64(BigInt(Date.now()) * 1_000_000n).bytes()),
+    request(agent, OP.hostname, new RequestBytes().text(hostname).text(machineId).bytes()),
   ]);
 }
 
-async function tell(agent: AgentClient, op: number, payload: Buffer): Promise<void> {
+async function request(agent: AgentClient, op: number, payload: Buffer): Promise<void> {
   const { answer } = await agent.request(op, payload);
   await answer;
 }

@@ -81,8 +81,8 @@ export class QemuMachine implements Instance {
 
   async usage(): Promise<Usage | undefined> {
     const used = this.#group.usage() ?? processUsage(this.#process.insidePid);
-    const told = this.#agent && (await askUsage(this.#agent));
-    return used && { ...used, diskBytes: 0, ...told };
+    const reported = this.#agent && (await askUsage(this.#agent));
+    return used && { ...used, diskBytes: 0, ...reported };
   }
 
   async kill(): Promise<void> {

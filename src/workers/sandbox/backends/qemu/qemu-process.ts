@@ -12,8 +12,8 @@ import type { Duplex, Readable } from 'node:stream';
 
 import type { LimitGroup } from '../../limits/limits.ts';
 import type { Ending } from '../backend.ts';
-import { within } from '../with-deadline.ts';
-import { GATE_FD, INFO_FD, jailArguments, type Place } from './bwrap-arguments.ts';
+import { withDeadline } from '../with-deadline.ts';
+import { GATE_FD, INFO_FD, jailArguments, type Bind } from './bwrap-arguments.ts';
 import type { QemuPrograms } from './qemu-programs.ts';
 import { Qmp } from './qmp.ts';
 
@@ -36,7 +36,7 @@ export interface QemuRun {
   /** Absent without a jail. */
   readonly gate?: string | undefined;
   readonly args: readonly string[];
-  readonly places: readonly Place[];
+  readonly binds: readonly Bind[];
   readonly preload?: string | undefined;
   readonly group: LimitGroup;
   /** A descriptor that QEMU inherits as its fifth; the caller keeps ownership. */
@@ -73,7 +73,7 @@ export class QemuProcess {
    *
    * Waits until the process in the jail is known: killing only bwrap before that would leave it behind.
    */
-  static async start({ programs, gate, args, places, preload, group, stateFd }: QemuRun): Promise<QemuProcess> {
+  static async start({ programs, gate, args, binds, preload, group, stateFd }: QemuRun): Promise<QemuProcess> {
     const { qemu, bwrap } = programs;
     const stdio: StdioOptions = ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', stateFd ?? 'ignore'];
     if (bwrap === undefined || gate === undefined) {
@@ -81,7 +81,7 @@ export class QemuProcess {
       await once(child, 'spawn');
       return new QemuProcess(child, group);
     }
-    const child = spawn(bwrap, jailArguments({ gate, program: qemu, args, places, preload }), {
+    const child = spawn(bwrap, jailArguments({ gate, program: qemu, args, binds, preload }), {
       detached: true,
       env: {},
       cwd: '/',
@@ -175,7 +175,7 @@ export class QemuProcess {
     return new Promise((resolve) => {
       this.#child.once('exit', (code, signal) => {
         const done = () => resolve({ code, signal, stderrTail: this.tail });
-        within(KILL_MS, Promise.all(closed)).then(done, done);
+        withDeadline(KILL_MS, Promise.all(closed)).then(done, done);
       });
     });
   }
@@ -183,16 +183,16 @@ export class QemuProcess {
 
 /** Undefined when bwrap exited, or took too long, without a report. */
 async function readChildPid(info: Readable): Promise<number | undefined> {
-  let told = '';
+  let received = '';
   const read = new Promise<number | undefined>((resolve) => {
     info.on('data', (piece: Buffer) => {
-      told = (told + piece.toString('latin1')).slice(0, MAX_INFO_BYTES);
-      const pid = /"child-pid": (\d+)\s*[,}]/.exec(told)?.[1];
+      received = (received + piece.toString('latin1')).slice(0, MAX_INFO_BYTES);
+      const pid = /"child-pid": (\d+)\s*[,}]/.exec(received)?.[1];
       if (pid !== undefined) resolve(Number(pid));
     });
     for (const event of ['end', 'close']) info.on(event, () => resolve(undefined));
   });
-  return within(JAIL_MS, read).catch(() => undefined);
+  return withDeadline(JAIL_MS, read).catch(() => undefined);
 }
 
 /** Returns whether there was such a process. */

@@ -36,7 +36,7 @@ test('a refusal is the failure of its own command only', async () => {
   expect(await done).toBe('yes');
 });
 
-test('an event reaches whoever waits for one like it, between replies and in pieces', async () => {
+test('an event reaches every waiter for one like it, between replies and in pieces', async () => {
   const over = qmp.event(({ name, data }) => name === 'MIGRATION' && data.status === 'completed');
   const reply = qmp.execute('migrate');
   say({ return: {} }, { event: 'MIGRATION', data: { status: 'active' } });
@@ -48,7 +48,7 @@ test('an event reaches whoever waits for one like it, between replies and in pie
 
 test.each([
   ['QEMU ends', () => qemu.end(), 'closed its control channel'],
-  ['a line is no JSON', () => qemu.write('{"return"\n'), 'invalid QMP'],
+  ['a line is not JSON', () => qemu.write('{"return"\n'), 'invalid QMP'],
   ['a line is of another kind', () => qemu.write('{"event": 5}\n'), 'invalid QMP'],
   ['a line has no end', () => qemu.write('x'.repeat(300_000)), 'longer than 262144 bytes'],
 ])('all that waits fails at once when %s', async (_, end, reason) => {

@@ -83,7 +83,7 @@ export class Qmp {
   #take(line: string): void {
     const message = parse(line);
     if (!message) return this.#lose(new Error('QEMU sent an invalid QMP message'));
-    if (message.event !== undefined) return this.#tell({ name: message.event, data: message.data ?? {} });
+    if (message.event !== undefined) return this.#emit({ name: message.event, data: message.data ?? {} });
     if (message.QMP !== undefined) return;
 
     const asked = this.#asked.shift();
@@ -91,7 +91,7 @@ export class Qmp {
     else asked?.resolve(message.return);
   }
 
-  #tell(event: QmpEvent): void {
+  #emit(event: QmpEvent): void {
     for (const watch of this.#watches) {
       if (!watch.matches(event)) continue;
       this.#watches.delete(watch);

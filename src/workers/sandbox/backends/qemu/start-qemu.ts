@@ -9,7 +9,7 @@ import type { LimitGroup, Limiter } from '../../limits/limits.ts';
 import type { Accelerator } from './accelerators.ts';
 import { KERNEL_MEMORY_MB, qemuArguments, TRANSLATED_MB, type MachineKind } from './arguments.ts';
 import type { Ingredients } from './files/ingredients.ts';
-import type { Place } from './bwrap-arguments.ts';
+import type { Bind } from './bwrap-arguments.ts';
 import { QemuProcess } from './qemu-process.ts';
 import type { QemuPrograms } from './qemu-programs.ts';
 
@@ -61,7 +61,7 @@ export interface MachineStart {
   readonly scratch?: Backing | undefined;
   /** A descriptor of the state to continue from; without one it boots. */
   readonly stateFd?: number | undefined;
-  readonly morePlaces?: readonly Place[];
+  readonly moreBinds?: readonly Bind[];
 }
 
 export interface StartedQemu {
@@ -90,7 +90,7 @@ export async function startQemu(host: QemuHost, start: MachineStart): Promise<St
       group,
       stateFd: start.stateFd,
       args: machineArguments(host, start),
-      places: placesOf(host, start),
+      binds: bindsOf(host, start),
       preload: start.memory?.use === 'private' && library !== undefined ? NAMES.library : undefined,
     });
     return { process, group };
@@ -127,23 +127,23 @@ export function machineArguments({ accelerator, programs }: QemuHost, start: Mac
   });
 }
 
-function placesOf({ library, accelerator }: QemuHost, start: MachineStart): Place[] {
-  const { ingredients, memory, scratch, morePlaces = [] } = start;
-  const places: Place[] = [
+function bindsOf({ library, accelerator }: QemuHost, start: MachineStart): Bind[] {
+  const { ingredients, memory, scratch, moreBinds = [] } = start;
+  const binds: Bind[] = [
     { from: ingredients.kernel, at: NAMES.kernel, access: 'read' },
     { from: ingredients.initramfs, at: NAMES.initramfs, access: 'read' },
     { from: ingredients.root, at: NAMES.root, access: 'read' },
-    ...morePlaces,
+    ...moreBinds,
   ];
-  if (memory) places.push({ from: memory.path, at: NAMES.memory, access: accessFor(memory) });
-  if (scratch) places.push({ from: scratch.path, at: NAMES.scratch, access: accessFor(scratch) });
-  if (library !== undefined) places.push({ from: library, at: NAMES.library, access: 'read' });
+  if (memory) binds.push({ from: memory.path, at: NAMES.memory, access: accessFor(memory) });
+  if (scratch) binds.push({ from: scratch.path, at: NAMES.scratch, access: accessFor(scratch) });
+  if (library !== undefined) binds.push({ from: library, at: NAMES.library, access: 'read' });
   if (accelerator === 'kvm' && existsSync('/dev/kvm')) {
-    places.push({ from: '/dev/kvm', at: '/dev/kvm', access: 'device' });
+    binds.push({ from: '/dev/kvm', at: '/dev/kvm', access: 'device' });
   }
-  return places;
+  return binds;
 }
 
-function accessFor({ use }: Backing): Place['access'] {
+function accessFor({ use }: Backing): Bind['access'] {
   return use === 'shared' ? 'write' : 'read';
 }

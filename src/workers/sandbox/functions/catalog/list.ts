@@ -9,8 +9,8 @@ const CatalogEntryKind = wire.named('CatalogEntryKind', z.xor([z.enum(['preset']
 const CatalogEntry = wire.named(
   'CatalogEntry',
   z.object({
-    name: z.string().describe('What to pass as `image`.'),
-    oci_ref: z.string().describe('Where the image comes from.'),
+    name: z.string().describe('Name to pass as `image`.'),
+    oci_ref: z.string().describe('Source of the image.'),
     kind: CatalogEntryKind.describe('Whether it comes with Workcell or from custom_images.'),
     allowed: z.boolean().optional().describe('Whether image_allowlist has it, so that sandbox::create accepts it.'),
     cached: z.boolean().optional().describe('Whether it is on this machine already.'),

@@ -114,7 +114,7 @@ describe.skipIf(why !== undefined)(`the files of a sandbox${why === undefined ? 
     expect((await bytesOf(at.content)).length).toBe(1_048_576);
   });
 
-  test('sandbox.F12 a link is followed by read and told by stat', async () => {
+  test('sandbox.F12 read follows a link, and stat reports it', async () => {
     await put('/tmp/t/f', 'text');
     await sh('ln -s f /tmp/t/l');
     expect(await fs('read', { path: '/tmp/t/l' })).toMatchObject({ body: 'text', size: 4 });

@@ -100,7 +100,7 @@ describe('mv', () => {
     expect(namesIn(dir)).toEqual(['j', 'j/b']);
   });
 
-  test('shell.F30 tells which end is missing', async () => {
+  test('shell.F30 reports which end is missing', async () => {
     await using dir = await tempDir({ 'j/a': '' });
     await expect(move(dir, 'j/gone', 'j/b')).rejects.toMatchObject({
       code: 'S211',

@@ -53,7 +53,7 @@ describe('in a file, a folder, a link and a way back', () => {
   });
 });
 
-test('shell.F35 what is missing is told before what is wrong with the regex', async () => {
+test('shell.F35 a missing path is reported before a faulty regex', async () => {
   await using dir = await tempDir({ 'j/f': '' });
   await expect(search(dir, 'j/gone', '(')).rejects.toMatchObject({ code: 'S211' });
   await expect(search(dir, 'j', '(')).rejects.toMatchObject({ code: 'S217' });
@@ -63,7 +63,7 @@ test('shell.F35 what is missing is told before what is wrong with the regex', as
   await expect(search(dir, 'j', 'x', { include_glob: ['x'.repeat(5000)] })).rejects.toMatchObject({ code: 'S210' });
 });
 
-test('shell.F36 shell.F38 truncated means that there was more; 0 is no limit', async () => {
+test('shell.F36 shell.F38 truncated means that there was more; 0 means without a limit', async () => {
   await using dir = await tempDir({ 'j/f': 'x\n'.repeat(5) });
   const counted = async (max_matches: number) => {
     const { matches, truncated } = await search(dir, 'j', 'x', { max_matches });
@@ -133,7 +133,7 @@ test('a file whose name looks like a glob is the one that is searched', async ()
   expect(await filesWith(dir, {}, 'j/[a].*{x}\\')).toEqual(['[a].*{x}\\']);
 });
 
-test('shell.F44 what cannot be read is told, and the rest is searched', async () => {
+test('shell.F44 what cannot be read is reported, and the rest is searched', async () => {
   const deep = Array.from({ length: 520 }, () => 'd').join('/');
   await using dir = await tempDir({ 'j/a': 'needle', [`j/${deep}/too-deep`]: 'needle', 'j/z': 'needle' });
   const { matches, truncated, skipped } = await search(dir, 'j', 'needle');

@@ -44,7 +44,7 @@ test('shell.F09 entries come sorted by the bytes of their names, hidden ones and
   expect(first.entries.filter((entry) => entry.is_dir).map(({ name }) => name)).toEqual(['a']);
 });
 
-test('shell.F08 a file is no directory, and nothing is missing', async () => {
+test('shell.F08 a file is not a directory, and nothing is missing', async () => {
   await using dir = await tempDir({ f: '' });
   await expect(run(ls, { path: dir.path('f') }, config(dir))).rejects.toMatchObject({ code: 'S212' });
   await expect(run(ls, { path: dir.path('gone') }, config(dir))).rejects.toMatchObject({ code: 'S211' });
@@ -56,7 +56,7 @@ test('a link to a directory lists what is there; an empty one is empty', async (
   expect(await run(ls, { path: dir.path('empty') }, config(dir))).toEqual({ entries: [] });
 });
 
-test('shell.F11 stat tells a link itself', async () => {
+test('shell.F11 stat reports a link itself', async () => {
   await using dir = await tempDir({ f: { content: 'text', mode: 0o755 }, link: { symlink: 'f' }, 'd/': '' });
   expect(await run(stat, { path: dir.path('link') }, config(dir))).toMatchObject({
     name: 'link',
@@ -85,7 +85,7 @@ test('stat of the root has its name, and of nothing fails', async () => {
   await expect(run(stat, { path: dir.path('gone') }, config(dir))).rejects.toMatchObject({ code: 'S211' });
 });
 
-test('special bits and old times are told', async () => {
+test('special bits and old times are reported', async () => {
   await using dir = await tempDir({ 'old/': '' });
   symlinkSync('x', dir.path('old/l'));
   expect(await run(stat, { path: '/tmp' }, { fs: { host_root: '/tmp' } })).toMatchObject({ mode: '1777' });

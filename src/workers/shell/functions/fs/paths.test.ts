@@ -108,7 +108,7 @@ describe.each(names)('%s', (name) => {
 });
 
 test.each(except('rm'))(
-  'shell.P11 shell.F05 shell.F06 %s refuses a link that leads nowhere, out or to a denylisted path',
+  'shell.P11 shell.F05 shell.F06 %s refuses a link to nothing, to the outside or to a denylisted path',
   async (name) => {
     await using dir = await tempDir(FILES);
     const before = readdirSync(dir.root, { recursive: true });

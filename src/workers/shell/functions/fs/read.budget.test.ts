@@ -12,7 +12,7 @@ const MiB = 2 ** 20;
 /** A gigabyte in the soak. */
 const HUGE_BYTES = rounds(192, 192, 1024) * MiB;
 
-test('shell.P13 a huge file costs little memory, and waits for whoever reads', async () => {
+test('shell.P13 a huge file costs little memory, and waits for its reader', async () => {
   await using dir = await tempDir({ 'j/f': '' });
   truncateSync(dir.path('j/f'), HUGE_BYTES);
   await using served = await serveWorker(shell, { fs: { host_root: dir.path('j'), max_read_bytes: 0 } });

@@ -77,7 +77,7 @@ describe('through a channel', () => {
     expect((await drain(served, content)).bytes.toString()).toBe('first');
   });
 
-  test('a file that shrinks is told by a message before the stream breaks off', async () => {
+  test('a file that shrinks sends a message before the stream breaks off', async () => {
     await using dir = await tempDir({ 'j/f': '' });
     truncateSync(dir.path('j/f'), 16 * MiB);
     await using served = await serve(dir);
@@ -94,7 +94,7 @@ describe('through a channel', () => {
     };
     await expect(reading()).rejects.toThrow('the writer of this channel broke off');
     expect(count).toBeLessThan(size);
-    expect(texts).toEqual([JSON.stringify({ error: `${dir.path('j/f')} failed in the file system (ESTALE)` })]);
+    expect(texts).toEqual([JSON.stringify({ error: `${dir.path('j/f')} failed in a system call (ESTALE)` })]);
   });
 });
 

@@ -197,7 +197,7 @@ describe('below a path', () => {
     expect(textOf(dir, 'j/d/a.txt')).toBe('x');
   });
 
-  test('a name that is no text is told and left alone', async () => {
+  test('a name that is not text is reported and left alone', async () => {
     await using dir = await tempDir({ 'j/d/': '' });
     writeFileSync(Buffer.from(`${dir.path('j/d')}/\xff`, 'latin1'), 'x');
     const { results } = await call(dir, { path: dir.path('j/d'), pattern: 'x', replacement: 'y' });

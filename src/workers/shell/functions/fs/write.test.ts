@@ -156,7 +156,7 @@ describe('through a channel', () => {
     await expect(end.write(Buffer.from('more'))).rejects.toThrow('gone');
   });
 
-  test('shell.P12 a sender that tells of an error fails the write', async () => {
+  test('shell.P12 a sender that reports an error fails the write', async () => {
     await using dir = await tempDir({ 'j/f': 'old' });
     await using served = await serveWorker(shell, config(dir));
     const streaming = stream(served, { path: dir.path('j/f') }, [Buffer.from('half'), '{"error":"disk on fire"}']);
@@ -181,7 +181,7 @@ describe('through a channel', () => {
     expect(namesIn(dir)).toEqual([]);
   });
 
-  test('a slow stream keeps nobody from the file, and takes its place at the end', async () => {
+  test('a slow stream keeps no call from the file, and takes its place at the end', async () => {
     await using dir = await tempDir({ 'j/f': 'old' });
     await using served = await serveWorker(shell, config(dir));
     const peer = await served.connect('peer');

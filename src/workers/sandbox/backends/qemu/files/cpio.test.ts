@@ -33,8 +33,8 @@ test.skipIf(whyNoGuestRoot())('another program unpacks it', async () => {
     input: cpioArchive(files),
     stdio: ['pipe', 'pipe', 'ignore'],
   });
-  const told = execFileSync('find', ['.', '-mindepth', '1', '-printf', '%P %m %s\n'], { cwd: dir.root }).toString();
-  expect(told.trim().split('\n').sort()).toEqual([expect.stringMatching(/^dev 755 \d+$/), 'init 755 5']);
+  const listed = execFileSync('find', ['.', '-mindepth', '1', '-printf', '%P %m %s\n'], { cwd: dir.root }).toString();
+  expect(listed.trim().split('\n').sort()).toEqual([expect.stringMatching(/^dev 755 \d+$/), 'init 755 5']);
 });
 
 /** As the format has it, field by field. */

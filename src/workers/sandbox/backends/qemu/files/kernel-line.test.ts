@@ -5,7 +5,7 @@ import { kernelLine } from './kernel-line.ts';
 
 const CPU_INFO = 'processor\t: 0\nmodel name\t: AMD EPYC\nbogomips\t: 5192.30\n\nprocessor\t: 1\nbogomips\t: 1.00\n';
 
-test('an emulated x86 kernel is told how fast the counter of this host runs', () => {
+test('the command line of an emulated x86 kernel has how fast the counter of this host runs', () => {
   const words = kernelLine({ accelerator: 'tcg', memoryMb: 256, arch: 'x64', cpuInfo: CPU_INFO }).split(' ');
   expect(words).toEqual(
     expect.arrayContaining([
@@ -28,6 +28,6 @@ test.each([
   expect(line).not.toMatch(/tsc|lpj|nokaslr|mitigations/);
 });
 
-test('where the host does not tell, nothing is made up', () => {
+test('without a figure of the host, nothing is made up', () => {
   expect(kernelLine({ accelerator: 'tcg', memoryMb: 256, arch: 'x64', cpuInfo: '' })).not.toMatch(/tsc_early_khz|lpj/);
 });

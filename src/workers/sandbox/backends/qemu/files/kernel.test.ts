@@ -36,8 +36,8 @@ const signal = () => AbortSignal.timeout(30_000);
 
 test('it is downloaded and unpacked once, with word of how far it is, and found without apt from then on', async () => {
   await using dir = await withApt(PROGRAMS);
-  const told: ImageProgress[] = [];
-  const wait = { signal: signal(), onProgress: (progress: ImageProgress) => told.push(progress) };
+  const reported: ImageProgress[] = [];
+  const wait = { signal: signal(), onProgress: (progress: ImageProgress) => reported.push(progress) };
   const kernels = await Promise.all([prepareKernel(dir.path('cache'), wait), prepareKernel(dir.path('cache'), wait)]);
   const folder = dir.path(`cache/kernels/${PACKAGE}`);
   const kernel = {
@@ -48,8 +48,8 @@ test('it is downloaded and unpacked once, with word of how far it is, and found 
   expect(kernels).toEqual([kernel, kernel]);
   expect(readFileSync(dir.path('calls'), 'utf8').match(/^dpkg.*$/gm)).toEqual(['dpkg -x k.deb .']);
   expect(readdirSync(folder).toSorted()).toEqual(['boot', 'lib']);
-  expect([...new Set(told.map(({ phase }) => phase))]).toEqual(['resolving', 'downloading', 'unpacking']);
-  expect(told.find(({ phase }) => phase === 'downloading')).toEqual({
+  expect([...new Set(reported.map(({ phase }) => phase))]).toEqual(['resolving', 'downloading', 'unpacking']);
+  expect(reported.find(({ phase }) => phase === 'downloading')).toEqual({
     image: PACKAGE,
     phase: 'downloading',
     doneBytes: 0,
@@ -60,7 +60,7 @@ test('it is downloaded and unpacked once, with word of how far it is, and found 
   expect(await prepareKernel(dir.path('cache'), { signal: signal() })).toEqual(kernel);
 });
 
-test('of several the newest is taken, and what is no kernel is passed over', async () => {
+test('of several the newest is taken, and what is not a kernel is skipped', async () => {
   await using dir = await tempDir();
   const versions = ['6.1.0-9-cloud-amd64', '6.1.0-54-cloud-amd64', '6.1.0-60-cloud-amd64'];
   for (const version of versions)
@@ -77,13 +77,13 @@ test.each([
     { 'apt-get': 'case "$2" in --print-uris) ;; *) echo "no route to host" >&2; exit 100 ;; esac' },
     /apt-get ended with 100: no route to host\nrun apt-get update as root/,
   ],
-])('when %s, the reason and the way out are told and nothing is left', async (_, programs, message) => {
+])('when %s, the error has the reason and the remedy, and nothing is left', async (_, programs, message) => {
   await using dir = await withApt({ ...PROGRAMS, ...programs });
   await expect(prepareKernel(dir.path('cache'), { signal: signal() })).rejects.toThrow(message);
   expect(findKernel(dir.path('cache/kernels'))).toBeUndefined();
 });
 
-test('without apt, the way out is told', async () => {
+test('without apt, the error has the remedy', async () => {
   await using dir = await tempDir();
   vi.stubEnv('PATH', dir.root);
   await expect(prepareKernel(dir.root, { signal: signal() })).rejects.toThrow(

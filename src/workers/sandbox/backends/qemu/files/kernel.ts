@@ -84,12 +84,12 @@ async function fetchPackage(name: string, dir: string, { signal, onProgress }: R
   const sizes = await runProgram(['apt-get', 'download', '--print-uris', name], apt);
   const totalBytes = Number(/\.deb (\d+) /.exec(sizes)?.[1] ?? Number.NaN);
 
-  const tell = () => {
+  const report = () => {
     const doneBytes = readdirSync(dir).reduce((sum, file) => sum + statSync(join(dir, file)).size, 0);
     onProgress?.({ image: name, phase: 'downloading', doneBytes, ...(totalBytes > 0 && { totalBytes }) });
   };
-  tell();
-  const timer = setInterval(tell, LOOK_EVERY_MS);
+  report();
+  const timer = setInterval(report, LOOK_EVERY_MS);
   try {
     await runProgram(['apt-get', 'download', name], apt);
   } finally {

@@ -9,7 +9,7 @@ import { makeOnce } from './make-once.ts';
 
 const waiter = () => ({ signal: AbortSignal.timeout(30_000) });
 
-test('many who want it at once get the one that is made', async () => {
+test('many callers at once get the one that is made', async () => {
   await using dir = await tempDir();
   let made = 0;
   const make = async (draft: string) => {

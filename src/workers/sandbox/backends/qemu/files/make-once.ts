@@ -9,7 +9,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path';
 
 import { isAlive, OWN_MARK } from '#host';
-import { ifThere, SharedWork, UNFINISHED, withBuildLock, type ImageProgress, type Watcher } from '#sandbox/images';
+import { ifExists, SharedWork, UNFINISHED, withBuildLock, type ImageProgress, type Watcher } from '#sandbox/images';
 
 /** A caller that waits: receives the progress, and stops waiting when its signal is aborted. */
 export type Waiter = Watcher<ImageProgress>;
@@ -33,7 +33,7 @@ export async function makeOnce(target: string, waiter: Waiter, make: Make): Prom
 /** Removes it by a rename first, so that no process sees a part of it; then deletes it. */
 export function removeMade(target: string): void {
   const trash = draftBeside(target);
-  ifThere(() => renameSync(target, trash));
+  ifExists(() => renameSync(target, trash));
   rmSync(trash, { recursive: true, force: true });
 }
 

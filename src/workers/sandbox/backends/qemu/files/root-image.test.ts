@@ -55,12 +55,12 @@ test.skipIf(!hasTools || !isRoot)(
   "the files of an ordinary user are root's in the disk, also what he closed to himself",
   async () => {
     await using dir = await tree();
-    const nobody = 65_534;
-    execFileSync('chown', ['-R', `${nobody}:${nobody}`, dir.root]);
+    const uid = 65_534;
+    execFileSync('chown', ['-R', `${uid}:${uid}`, dir.root]);
     chmodSync(dir.path('root/etc/secret'), 0);
     const command = mkfsCommand(dir.path('disk'), dir.path('root'), { isRoot: false });
-    execFileSync('setpriv', [`--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', ...command]);
-    expect(statSync(dir.path('disk')).uid).toBe(nobody);
+    execFileSync('setpriv', [`--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', ...command]);
+    expect(statSync(dir.path('disk')).uid).toBe(uid);
     expect([factsOf(dir.path('disk'), '/etc/secret'), factsOf(dir.path('disk'), '/bin/tool')]).toEqual([
       expect.stringMatching(/^0 0 0000 1 /),
       '0 0 0751 2 2020-01-02',
@@ -81,7 +81,7 @@ test.skipIf(!hasTools)('a disk is made once, and one that cannot be made leaves 
   expect(readdirSync(dir.path('cache/erofs'))).toEqual(['sha256-abc.erofs']);
 });
 
-test.skipIf(!hasTools)('the disk of an image goes with the image, and the next one is told from it', async () => {
+test.skipIf(!hasTools)('the disk of an image is removed with the image, and the next one differs from it', async () => {
   await using dir = await tempDir();
   const store = new ImageStore(dir.root);
   const digest = 'sha256:abc';

@@ -49,7 +49,7 @@ describe.skipIf(whyNot !== undefined)(`templates${whyNot === undefined ? '' : ` 
     for (const dir of [root, cache]) await dir[Symbol.asyncDispose]();
   });
 
-  test('one boot serves all who ask at once, and the next daemon too', async () => {
+  test('one boot serves all callers at once, and the next daemon too', async () => {
     made.length = 0;
     const backend = open();
     await Promise.all([1, 2, 3].map(() => backend.prepare(shape, signal)));
@@ -57,7 +57,7 @@ describe.skipIf(whyNot !== undefined)(`templates${whyNot === undefined ? '' : ` 
     expect(made).toEqual(['a template of a machine was made']);
   });
 
-  test('a template is complete, and nobody may write to it', async () => {
+  test('a template is complete, and read-only for all', async () => {
     await open().prepare(shape, signal);
     const [name] = templates();
     const dir = cache.path(`templates/${name}`);
@@ -79,7 +79,7 @@ describe.skipIf(whyNot !== undefined)(`templates${whyNot === undefined ? '' : ` 
     expect(Template.open(dir).facts).toEqual({ machine: 'q35', ram: 'file' });
   });
 
-  test('a boot that does not end in time is tried once more, and both are told', async () => {
+  test('a boot that does not end in time is tried once more, and both are reported', async () => {
     const dir = cache.path('late');
     const making = makeTemplate(host, { size: SIZE, ingredients, ram: 'file', bootMs: 50 }, { dir, signal });
     await expect(making).rejects.toThrow(
@@ -94,18 +94,18 @@ describe.skipIf(whyNot !== undefined)(`templates${whyNot === undefined ? '' : ` 
     await expect(makeTemplate(host, spec, { dir, signal })).rejects.toThrow(/boot: cannot mount .* on \/lower/);
   });
 
-  test('one that nobody waits for any more leaves nothing', async () => {
+  test('one whose callers left leaves nothing', async () => {
     const before = templates();
     const wanted = new AbortController();
     const preparing = open().prepare({ ...shape, memoryMb: 70 }, wanted.signal);
     await expect.poll(() => drafts().length, { timeout: 60_000 }).toBe(1);
-    wanted.abort(new Error('nobody waits'));
-    await expect(preparing).rejects.toThrow('nobody waits');
+    wanted.abort(new Error('the caller left'));
+    await expect(preparing).rejects.toThrow('the caller left');
     await expect.poll(drafts, { timeout: 60_000 }).toEqual([]);
     expect(templates()).toEqual(before);
   });
 
-  test('a state that QEMU does not take is told at once, with its words', async () => {
+  test('a state that QEMU rejects is reported at once, in its words', async () => {
     const backend = open();
     const other = { ...shape, memoryMb: 72 };
     const before = templates();

@@ -8,7 +8,7 @@ import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, rmSync, truncateS
 
 import { AgentClient } from '#sandbox/guest';
 import { warmUp } from '../../warm-up.ts';
-import { within } from '../../with-deadline.ts';
+import { withDeadline } from '../../with-deadline.ts';
 import { machineKinds, type MachineKind } from '../arguments.ts';
 import type { Ingredients } from '../files/ingredients.ts';
 import { saveMachine, SharedMemoryRefused } from './save-machine.ts';
@@ -82,13 +82,16 @@ async function bootInto(template: Template, { host, spec, signal }: Boot): Promi
     ingredients,
     memory: memory === undefined ? undefined : { path: memory, use: 'shared' },
     scratch: { path: scratch, use: 'shared' },
-    morePlaces: [sink.place],
+    moreBinds: [sink.bind],
   });
   try {
     const agent = await AgentClient.open(qemu.channel, { deadlineMs: spec.bootMs, signal });
     await warmUp(agent, { timeoutMs: WARM_UP_MS, signal });
-    await within(SAVE_MS, saveMachine(qemu.qmp, { uri: sink.uri(host.programs.bwrap !== undefined), ram: facts.ram }));
-    await within(SAVE_MS, sink.received());
+    await withDeadline(
+      SAVE_MS,
+      saveMachine(qemu.qmp, { uri: sink.uri(host.programs.bwrap !== undefined), ram: facts.ram }),
+    );
+    await withDeadline(SAVE_MS, sink.received());
   } catch (error) {
     await qemu.kill();
     if (error instanceof SharedMemoryRefused) throw error;

@@ -29,13 +29,13 @@ const refusing = ({ capabilities = [] }: { capabilities?: { capability: string }
     ? [{ error: { class: 'GenericError', desc: 'no such capability' } }]
     : [{ return: {} }];
 
-test('it is over when QEMU says so', async () => {
+test('it has ended when QEMU says so', async () => {
   const { qmp, asked } = qemu({ migrate: () => [{ return: {} }, migration('active'), migration('completed')] });
   await saveMachine(qmp, { uri: 'unix:/state', ram: 'file' });
   expect(asked).toEqual(['qmp_capabilities', 'migrate-set-capabilities', 'migrate-set-capabilities', 'migrate']);
 });
 
-test('a QEMU that will not leave memory out is told from one that fails', async () => {
+test('a QEMU that does not leave memory out differs from one that fails', async () => {
   const { qmp, asked } = qemu({ 'migrate-set-capabilities': refusing });
   await expect(saveMachine(qmp, { uri: 'unix:/state', ram: 'file' })).rejects.toBeInstanceOf(SharedMemoryRefused);
   expect(asked).not.toContain('migrate');
@@ -52,7 +52,7 @@ test('the same QEMU saves memory as a stream', async () => {
 test.each([
   ['refuses', [{ error: { class: 'GenericError', desc: 'not now' } }], 'not now'],
   ['fails half way', [{ return: {} }, migration('failed')], 'could not save'],
-])('a QEMU that %s is told as such', async (_, answers, reason) => {
+])('a QEMU that %s is reported as such', async (_, answers, reason) => {
   const { qmp } = qemu({ migrate: () => answers });
   await expect(saveMachine(qmp, { uri: 'unix:/state', ram: 'file' })).rejects.toThrow(reason);
 });

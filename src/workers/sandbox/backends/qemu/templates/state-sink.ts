@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
-import type { Place } from '../bwrap-arguments.ts';
+import type { Bind } from '../bwrap-arguments.ts';
 
 export class StateSink implements AsyncDisposable {
   readonly #dir: string;
@@ -36,7 +36,7 @@ export class StateSink implements AsyncDisposable {
   }
 
   /** Name of the socket in the jail. */
-  get place(): Place {
+  get bind(): Bind {
     return { from: join(this.#dir, 'socket'), at: '/state', access: 'write' };
   }
 

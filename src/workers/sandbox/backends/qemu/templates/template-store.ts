@@ -1,5 +1,5 @@
 /**
- * The templates on the disk, one directory each, named after what they were made of.
+ * The templates on the disk, one directory each, named after the hash of their inputs.
  *
  * An existing one is complete. The longest unused are removed when there are too many; machines made from them live on,
  * because the open files do.
@@ -7,7 +7,7 @@
 import { existsSync, readdirSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { ifThere } from '#sandbox/images';
+import { ifExists } from '#sandbox/images';
 import { makeOnce, removeMade, type Waiter } from '../files/make-once.ts';
 import { Template } from './template.ts';
 
@@ -82,7 +82,7 @@ interface Measured {
 
 /** Undefined when another process removed it. */
 function measure(dir: string): Measured | undefined {
-  return ifThere(() => {
+  return ifExists(() => {
     const bytes = readdirSync(dir).reduce((sum, name) => sum + statSync(join(dir, name)).blocks * 512, 0);
     return { dir, bytes, usedAtMs: statSync(dir).mtimeMs };
   });

@@ -12,10 +12,10 @@
 
 /*
  * Killing a command takes a few scans; if for this long no scan shows fewer processes than before, the rest cannot be
- * killed. A guest that lets them become fewer slowly delays only its own sandbox, and no longer than MAX_HUNT_MS: the
+ * killed. A guest that lets them become fewer slowly delays only its own sandbox, and no longer than MAX_KILL_MS: the
  * rest then lives on as if the command had left it behind.
  */
-enum { MAX_PROCESSES = 8192, PATIENCE_MS = 5000, MAX_HUNT_MS = 30000, MIN_PAUSE_US = 500, LOOKS_WITHOUT_ANY = 3 };
+enum { MAX_PROCESSES = 8192, STALL_MS = 5000, MAX_KILL_MS = 30000, MIN_PAUSE_US = 500, SCANS_WITHOUT_ANY = 3 };
 
 struct process {
   pid_t pid, parent;
@@ -90,16 +90,16 @@ static bool is_living(const struct process *p) { return p->state != 'X' && (p->s
  * gVisor stops processes one after the other and misses those born meanwhile. So all are stopped again before each
  * scan, and one scan without a find is not enough.
  */
-void hunt(struct stream *s) {
+void kill_tree(struct stream *s) {
   static pid_t sleepers[MAX_PROCESSES];
   int sleeper_count = 0, count = read_processes();
   for (int i = 0; i < count; i++)
     if (is_stopped(&processes[i])) sleepers[sleeper_count++] = processes[i].pid;
 
   bool is_first = getpid() == 1;
-  int64_t last_ms = now_ms() + MAX_HUNT_MS, give_up_ms = now_ms() + PATIENCE_MS;
+  int64_t last_ms = now_ms() + MAX_KILL_MS, give_up_ms = now_ms() + STALL_MS;
   int fewest = MAX_PROCESSES + 1, without_any = 0;
-  while (without_any < LOOKS_WITHOUT_ANY && now_ms() < give_up_ms) {
+  while (without_any < SCANS_WITHOUT_ANY && now_ms() < give_up_ms) {
     if (is_first) kill(-1, SIGSTOP);
     int left = 0;
     bool is_keeper_loose = false;
@@ -119,7 +119,7 @@ void hunt(struct stream *s) {
     left += is_keeper_loose;
     if (left < fewest) {
       fewest = left;
-      give_up_ms = now_ms() + PATIENCE_MS < last_ms ? now_ms() + PATIENCE_MS : last_ms;
+      give_up_ms = now_ms() + STALL_MS < last_ms ? now_ms() + STALL_MS : last_ms;
     }
     without_any = left > 0 ? 0 : without_any + 1;
     /* A killed process needs the processor to exit: yields as long as the scan took. */

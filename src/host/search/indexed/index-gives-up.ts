@@ -1,2 +1,0 @@
-/** Thrown when the index cannot keep up with the file system. */
-export class IndexGivesUp extends Error {}

@@ -1,0 +1,20 @@
+/** Our programs in C, compiled once for all tests: that takes longer than many of them. */
+import { cpSync, existsSync, mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The cache of sandboxes that tests share. It stays after the run, like the packages beside it. */
+export const SHARED_CACHE_DIR = fileURLToPath(new URL('../../../node_modules/.cache/workcell-qemu', import.meta.url));
+
+const SHARED_PROGRAMS = join(SHARED_CACHE_DIR, 'programs');
+
+/** Lets processes with this cache directory of sandboxes use the shared programs. */
+export function shareProgramsIn(cacheDir: string): void {
+  for (const folder of [cacheDir, SHARED_PROGRAMS]) mkdirSync(folder, { recursive: true });
+  symlinkSync(SHARED_PROGRAMS, join(cacheDir, 'programs'));
+}
+
+/** Gives another user's cache a copy of our programs, as far as they are built; the user builds the others. */
+export function copyPrograms(cacheDir: string): void {
+  if (existsSync(SHARED_PROGRAMS)) cpSync(SHARED_PROGRAMS, `${cacheDir}/programs`, { recursive: true });
+}
