@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import { CallFailure, type ChannelEnd } from '../bus.ts';
-import { JobFollower, type Attached, type FollowState, type JobLine } from './job-follower.ts';
+import { JobFollower, type Attached, type FollowState, type JobLine, type OutputView } from './job-follower.ts';
 
 class Channel extends EventTarget {
   readyState = 0;
@@ -62,7 +62,7 @@ const attached = (input: boolean, next = 0): Attached => ({
   ...(input && { writer: end('write') }),
 });
 
-async function follow(): Promise<void> {
+async function follow(more: Partial<OutputView> = {}): Promise<void> {
   const line: JobLine = {
     attach: async (request) => (asked.push(request), answer(request)),
     open: (one) => (channels.push(new Channel(one)), channels.at(-1) as unknown as WebSocket),
@@ -77,6 +77,7 @@ async function follow(): Promise<void> {
         else done();
       },
       lost: (count) => shown.push(`lost ${count}`),
+      ...more,
     },
     onState: ({ kind }) => states.push(kind),
   });
@@ -97,6 +98,13 @@ test('live.D19 both streams, what was lost and the end, with the offset of the n
   expect(states).toEqual(['live', 'ended']);
   await vi.advanceTimersByTimeAsync(10_000);
   expect(asked).toEqual([{ since: 0, input: true }]);
+});
+
+test('live.D20 the view has the input before it gets output, and none after a break', async () => {
+  await follow({ connect: (input) => shown.push(input ? 'input' : 'no input') });
+  reader().bring(bytes('where?'));
+  reader().close();
+  expect(shown).toEqual(['history to 0', 'input', 'stdout where?', 'no input']);
 });
 
 test('live.D19 after a broken channel it attaches at the next offset and reports the history once', async () => {

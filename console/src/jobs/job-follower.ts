@@ -22,10 +22,19 @@ export interface JobLine {
   open(end: ChannelEnd): WebSocket;
 }
 
+/** The open input of a job. */
+export interface JobInput {
+  /** False when the program has not read the earlier input: the bytes are dropped. */
+  send(bytes: Uint8Array<ArrayBuffer>): boolean;
+  resize(cols: number, rows: number): void;
+}
+
 /** Shows output. */
 export interface OutputView {
   /** Called once, before any output: bytes before this offset were printed before the page attached. */
   begin(historyEnd: number): void;
+  /** Called before output is read, so that a terminal can answer the first of it; undefined when the input is gone. */
+  connect?(input: JobInput | undefined): void;
   /** `done` is called when the view has processed the bytes, so that the follower knows how far it is behind. */
   write(stream: Stream, bytes: Uint8Array, done: () => void): void;
   lost(count: number): void;
@@ -64,7 +73,7 @@ const PIECE_BYTES = 65_536;
 const PASSING = new Set(['TIMEOUT', 'connection_lost', 'S224']);
 const NO_INPUT = 'S221';
 
-export class JobFollower {
+export class JobFollower implements JobInput {
   readonly #line: JobLine;
   readonly #view: OutputView;
   readonly #onState: (state: FollowState) => void;
@@ -154,6 +163,7 @@ export class JobFollower {
   #read(reader: ChannelEnd, { hasInput }: { hasInput: boolean }): void {
     const socket = this.#line.open(reader);
     this.#reader = socket;
+    if (hasInput) this.#view.connect?.(this);
     this.#onState({ kind: 'live', hasInput });
     socket.addEventListener('message', ({ data }: MessageEvent<ArrayBuffer | string>) => {
       if (this.#reader !== socket) return;
@@ -205,6 +215,7 @@ export class JobFollower {
   #leave(): void {
     const sockets = [this.#reader, this.#writer];
     this.#reader = this.#writer = undefined;
+    this.#view.connect?.(undefined);
     for (const socket of sockets) socket?.close();
   }
 }

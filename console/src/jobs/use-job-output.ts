@@ -26,6 +26,7 @@ export function useJobOutput({ id, worker }: Pick<JobRow, 'id' | 'worker'>, view
       },
       view: {
         begin: (historyEnd) => view.begin(historyEnd),
+        connect: (input) => view.connect?.(input),
         write: (stream, bytes, done) => view.write(stream, bytes, done),
         lost(count) {
           setLostBytes((before) => before + count);

@@ -8,7 +8,7 @@ import { FitAddon } from '@xterm/addon-fit';
 import { Terminal } from '@xterm/xterm';
 import '@xterm/xterm/css/xterm.css';
 
-import type { OutputView, Stream } from '../jobs/job-follower.ts';
+import type { JobInput, OutputView, Stream } from '../jobs/job-follower.ts';
 import { allowStyledSpans, withAdoptedStyles } from './inline-styles.ts';
 import { LEAST_CONTRAST, PALETTES } from './palettes.ts';
 
@@ -17,8 +17,8 @@ const SCROLLBACK_LINES = 10_000;
 export interface ScreenOptions {
   /** How much of the output this tab has shown before; undefined if it did not show the job yet. */
   answeredTo: number | undefined;
-  onInput: (bytes: Uint8Array<ArrayBuffer>) => void;
-  onResize: (cols: number, rows: number) => void;
+  /** Called when keys were sent or dropped. */
+  onRefused: (isRefused: boolean) => void;
 }
 
 allowStyledSpans();
@@ -32,8 +32,9 @@ export class JobScreen implements OutputView {
   #offset = 0;
   #historyEnd = 0;
   #isHistory = true;
+  #input: JobInput | undefined;
 
-  constructor(box: HTMLElement, { answeredTo, onInput, onResize }: ScreenOptions) {
+  constructor(box: HTMLElement, { answeredTo, onRefused }: ScreenOptions) {
     this.#answeredTo = answeredTo;
     const terminal = new Terminal({
       theme: PALETTES[this.#isDark() ? 'dark' : 'light'],
@@ -42,23 +43,24 @@ export class JobScreen implements OutputView {
       fontFamily: getComputedStyle(box).getPropertyValue('--mono'),
       fontSize: 13,
       cursorBlink: false,
+      disableStdin: true,
+      cursorInactiveStyle: 'none',
     });
     this.#terminal = terminal;
     terminal.loadAddon(this.#fit);
     withAdoptedStyles(() => terminal.open(box));
     this.#fit.fit();
-    terminal.onData((text) => this.#isHistory || onInput(new TextEncoder().encode(text)));
-    terminal.onBinary((text) => this.#isHistory || onInput(Uint8Array.from(text, (letter) => letter.charCodeAt(0))));
-    terminal.onResize(({ cols, rows }) => onResize(cols, rows));
+    const send = (bytes: Uint8Array<ArrayBuffer>) => {
+      if (!this.#isHistory) onRefused(this.#input?.send(bytes) === false);
+    };
+    terminal.onData((text) => send(new TextEncoder().encode(text)));
+    terminal.onBinary((text) => send(Uint8Array.from(text, (letter) => letter.charCodeAt(0))));
+    terminal.onResize(({ cols, rows }) => this.#input?.resize(cols, rows));
     // For the page: it moves the focus out, where Escape alone is for the program.
     terminal.attachCustomKeyEventHandler(({ key, shiftKey }) => !(key === 'Escape' && shiftKey));
     this.#sizes = new ResizeObserver(() => this.#fit.fit());
     this.#sizes.observe(box);
     this.#scheme.addEventListener('change', this.paint);
-  }
-
-  get size(): { cols: number; rows: number } {
-    return { cols: this.#terminal.cols, rows: this.#terminal.rows };
   }
 
   begin(historyEnd: number): void {
@@ -79,10 +81,12 @@ export class JobScreen implements OutputView {
     this.#reach();
   }
 
-  /** Whether the keys are for the program. */
-  set takesInput(isOn: boolean) {
-    this.#terminal.options.disableStdin = !isOn;
-    this.#terminal.options.cursorInactiveStyle = isOn ? 'outline' : 'none';
+  /** Keys and answers go to the program from here on; without an input they go nowhere. */
+  connect(input: JobInput | undefined): void {
+    this.#input = input;
+    this.#terminal.options.disableStdin = !input;
+    this.#terminal.options.cursorInactiveStyle = input ? 'outline' : 'none';
+    input?.resize(this.#terminal.cols, this.#terminal.rows);
   }
 
   focus(): void {

@@ -32,8 +32,7 @@ export function JobTerminal({ jobId, takesInput, follower, onView }: JobTerminal
       if (isGone) return;
       opened = new JobScreen(box.current!, {
         answeredTo: shownOffset(jobId),
-        onInput: (bytes) => setIsRefused(latest.current?.send(bytes) === false),
-        onResize: (cols, rows) => latest.current?.resize(cols, rows),
+        onRefused: setIsRefused,
       });
       setScreen(opened);
       onView(opened);
@@ -48,12 +47,7 @@ export function JobTerminal({ jobId, takesInput, follower, onView }: JobTerminal
   }, [jobId]);
   useEffect(() => screen?.paint(), [screen, theme.value]);
   useEffect(() => {
-    if (!screen) return;
-    screen.takesInput = takesInput;
-    if (!takesInput) return;
-    const { cols, rows } = screen.size;
-    follower?.resize(cols, rows);
-    screen.focus();
+    if (takesInput) screen?.focus();
   }, [screen, takesInput, follower]);
 
   return (

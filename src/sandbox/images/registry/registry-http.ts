@@ -1,8 +1,7 @@
 /**
  * Requests to a registry: its address, authentication and timeouts.
  *
- * Plain HTTP is used only for this machine and for hosts that the operator named, also after a redirect. Credentials go
- * only to the host that asked for them.
+ * Plain HTTP is used only for this machine, also after a redirect. Credentials go only to the host that asked for them.
  */
 import { z } from 'zod';
 
@@ -10,8 +9,6 @@ import { RegistryError } from './registry-error.ts';
 import type { Reference } from './reference.ts';
 
 export const REGISTRY_DEFAULTS = {
-  /** Hosts, as in references, that may be reached without TLS. */
-  plainHttpHosts: [] as readonly string[],
   /** Timeout for the start of a response. */
   answerMs: 30_000,
   /** Longest time without a byte during a download. */
@@ -49,7 +46,7 @@ export class RegistryHttp {
   /** A response with a body, from a path below the repository of the image. */
   async get(path: string, { headers, signal }: { headers: Record<string, string>; signal: AbortSignal }) {
     const { host, path: repository } = this.#reference;
-    const scheme = this.#isPlain(host) ? 'http' : 'https';
+    const scheme = LOOPBACK.test(host) ? 'http' : 'https';
     const url = new URL(`${scheme}://${host === 'docker.io' ? DOCKER_HUB : host}/v2/${repository}/${path}`);
 
     const first = await this.#follow(url, this.#withToken(headers), signal);
@@ -97,7 +94,7 @@ export class RegistryHttp {
     let url = start;
     let headers = startHeaders;
     for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
-      if (url.protocol !== 'https:' && !(url.protocol === 'http:' && this.#isPlain(url.host))) {
+      if (url.protocol !== 'https:' && !(url.protocol === 'http:' && LOOPBACK.test(url.host))) {
         throw new RegistryError(
           'refused',
           `${url.origin} uses plain HTTP, which is allowed only for this machine; use a registry with HTTPS`,
@@ -127,10 +124,6 @@ export class RegistryHttp {
     } finally {
       clearTimeout(timer);
     }
-  }
-
-  #isPlain(host: string): boolean {
-    return LOOPBACK.test(host) || this.#options.plainHttpHosts.includes(host);
   }
 }
 

@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest';
 
 import type { FleetHost } from '#contract';
-import { chooseHost, imageMark, FreeSlots, type Wish } from './choose-host.ts';
+import { chooseHost, imageMark, type Wish } from './choose-host.ts';
+import { FreeSlots } from './free-slots.ts';
 import { tagOf, taggedId } from './sandbox-tag.ts';
 
 const report = { places: 4, starting: 0, living: 1, max: 5, memory_free_mb: 1_000, images: [] };
@@ -59,17 +60,6 @@ test('of many machines a few draws find two that take it, and a scan of all find
   expect(new Set(names).size).toBeGreaterThan(100);
   expect(names.filter(({ sandboxes }) => sandboxes.places === 2).length).toBeGreaterThan(300);
   expect(chooseHost([...full, ...free], { wish, slots: new FreeSlots(), tried })?.name).toBe('free-399');
-});
-
-test('a slot that was taken counts until the next report', () => {
-  const slots = new FreeSlots();
-  const one = host('a', { places: 1 });
-  const giveBack = slots.take(one);
-  const wish = { image: 'python', sizeMb: 0 };
-  expect(chooseHost([one], { wish, slots })).toBe(undefined);
-  expect(chooseHost([host('a', { places: 1 })], { wish, slots })?.name).toBe('a');
-  giveBack();
-  expect(chooseHost([one], { wish, slots })).toBe(one);
 });
 
 test('an id names its node and is a UUID; other ids name none', () => {

@@ -5,7 +5,8 @@
  */
 import { hash } from 'node:crypto';
 
-import type { FleetHost, SandboxReport } from '#contract';
+import type { FleetHost } from '#contract';
+import type { FreeSlots } from './free-slots.ts';
 
 const MOST_DRAWS = 16;
 
@@ -19,30 +20,6 @@ export interface Wish {
   readonly isolation?: string | null | undefined;
   /** Whether a machine that has not reported its isolation yet is acceptable. */
   readonly triesUnknown?: boolean;
-}
-
-/** Free slots of machines, less those that this node took since the last report. */
-export class FreeSlots {
-  readonly #taken = new WeakMap<SandboxReport, number>();
-
-  free({ sandboxes }: FleetHost): number {
-    return sandboxes.places - (this.#taken.get(sandboxes) ?? 0);
-  }
-
-  /** Number of sandboxes of a machine, with those that this node scheduled since its report. */
-  used({ sandboxes }: FleetHost): number {
-    return sandboxes.living + sandboxes.starting + (this.#taken.get(sandboxes) ?? 0);
-  }
-
-  /** Takes a slot; call the returned function if the machine did not use it. */
-  take({ sandboxes }: FleetHost): () => void {
-    this.#add(sandboxes, 1);
-    return () => this.#add(sandboxes, -1);
-  }
-
-  #add(report: SandboxReport, count: number): void {
-    this.#taken.set(report, (this.#taken.get(report) ?? 0) + count);
-  }
 }
 
 interface Choice {

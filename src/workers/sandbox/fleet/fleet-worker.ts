@@ -14,7 +14,7 @@ import type { SandboxContext } from '../worker.ts';
 import { askAll, ownRows } from './ask-all.ts';
 import { ImageBringer } from './bring-image.ts';
 import { callHost, callOwner } from './call-host.ts';
-import { FreeSlots } from './choose-host.ts';
+import { FreeSlots } from './free-slots.ts';
 import { lostWhileRunning, notThere, PassedOn } from './host-failure.ts';
 import { schedule } from './schedule.ts';
 import { tagOf } from './sandbox-tag.ts';

@@ -8,11 +8,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { CallError, type Failure, type Fleet, type FleetHost } from '#contract';
 import { errors } from '../errors.ts';
-import { chooseHost, fits, type FreeSlots, type Wish } from './choose-host.ts';
+import { chooseHost, fits, type Wish } from './choose-host.ts';
+import type { FreeSlots } from './free-slots.ts';
 import { lostWhileRunning, PassedOn, unreachable } from './host-failure.ts';
 
 const MOST_TRIES = 4;
-/** Pause before a retry, if machines are only busy with starts or their slots were taken a moment ago. */
+/** Pause before a retry, if machines are busy with starts, or their next reports decide. */
 const STARTING_PAUSE_MS = 100;
 const MOST_PAUSES = 100;
 
@@ -30,19 +31,18 @@ interface Scheduling<T> {
 }
 
 export async function schedule<T>({ fleet, slots, wish, signal, isRepeatable, attempt }: Scheduling<T>): Promise<T> {
+  const reportOf = (id: string) => fleet.hosts().find((host) => host.id === id)?.sandboxes;
   for (let pauses = 0; ; pauses++) {
     const tried = new Set<string>();
     const refusals: { host: FleetHost; error: CallError }[] = [];
-    requireRoom(fleet, slots);
-    while (tried.size < MOST_TRIES) {
+    const full = overLimit(fleet, slots);
+    while (!full && tried.size < MOST_TRIES) {
       const host = chooseHost(fleet.hosts(), { wish, slots, tried });
       if (!host) break;
       tried.add(host.id);
-      const giveBack = slots.take(host);
       try {
-        return await attempt(host);
+        return await slots.during(host, reportOf, () => attempt(host));
       } catch (error) {
-        giveBack();
         if (!(error instanceof CallError)) throw error;
         const isStopped = error.code === 'invocation_stopped';
         if (isStopped && !isRepeatable) throw lostWhileRunning(host.name);
@@ -50,21 +50,22 @@ export async function schedule<T>({ fleet, slots, wish, signal, isRepeatable, at
         refusals.push({ host, error });
       }
     }
-    const isSoonFree =
-      refusals.some(({ error }) => error.extra.starting === true) ||
-      (tried.size < MOST_TRIES && fleet.hosts().some((host) => !tried.has(host.id) && fits(host, wish)));
-    if (!isSoonFree || pauses === MOST_PAUSES || signal.aborted) throw refusalOf(fleet, wish, refusals);
+    const isSoonFree = full
+      ? fleet.hosts().some((host) => slots.unreported(host) > 0)
+      : refusals.some(({ error }) => error.extra.starting === true) ||
+        (tried.size < MOST_TRIES && fleet.hosts().some((host) => !tried.has(host.id) && fits(host, wish)));
+    if (!isSoonFree || pauses === MOST_PAUSES || signal.aborted) throw full ?? refusalOf(fleet, wish, refusals);
     await sleep(STARTING_PAUSE_MS);
   }
 }
 
-/** Enforces the limit of all machines together, by their reports; only the limit of each machine is exact. */
-function requireRoom(fleet: Fleet, slots: FreeSlots): void {
+/** The limit of all machines together, by their reports; only the limit of each machine is exact. */
+function overLimit(fleet: Fleet, slots: FreeSlots): Failure | undefined {
   const { maxSandboxes: most } = fleet;
-  if (most === undefined) return;
+  if (most === undefined) return undefined;
   const used = fleet.hosts().reduce((sum, host) => sum + slots.used(host), 0);
-  if (used < most) return;
-  throw errors.fail('S400', {
+  if (used < most) return undefined;
+  return errors.fail('S400', {
     problem: `the cluster has ${used} sandboxes of at most ${most} (cluster.max_sandboxes)`,
   });
 }
