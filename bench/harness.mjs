@@ -123,7 +123,7 @@ async function timed(work) {
 }
 
 /**
- * Every second round backwards: a case pays for what the case before left to the disk, and that must not be the same
+ * Reverses every second round: a case pays for disk writes of the case before it, which must not always be the same
  * one.
  */
 function rotated(list, by) {

@@ -1,7 +1,7 @@
 /**
  * Programs of a suite in processes of their own, spoken to over IPC: one request, one reply.
  *
- * A program ends when its parent lets go of it, so none outlives the benchmark, however that ends.
+ * A program exits when its IPC channel closes, so none outlives the benchmark.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ export class Program {
   /** Starts a module and waits until it says that it is ready. */
   static async start(moduleUrl, ...args) {
     const program = new Program();
-    // What the program prints would be between the tables; what it complains about should be seen.
+    // Drops stdout, which would mix with the tables; keeps stderr.
     program.#child = fork(moduleUrl, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
     program.ready = await program.#next();
     return program;

@@ -37,7 +37,7 @@ const TIERS = {
   full: { steps: ['types', ...STATIC_STEPS], projects: async () => [], rounds: 'full', more: 1 },
 };
 
-/** The programs that read all types are written in Go, whose collector takes them a quarter of their time as it is set. */
+/** The type checkers are written in Go, whose garbage collector takes a quarter of their time at its default setting. */
 const COLLECT_LATE = { GOGC: process.env.GOGC ?? '400' };
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));

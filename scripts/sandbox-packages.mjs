@@ -47,7 +47,7 @@ function install(rows) {
   say(`missing: ${wishes}. Installing: ${commandFor(packages)}`);
   if (run(commandFor(packages)) || run(`apt-get update && ${commandFor(packages)}`)) return;
 
-  // One that this system does not have must not keep the others away.
+  // A package that this system lacks must not stop the others from being installed.
   const failed = packages.filter((name) => !run(commandFor([name])));
   if (failed.length > 0) say(`not installed: ${failed.join(', ')}; what needs them says so`);
 }

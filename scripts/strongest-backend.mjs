@@ -1,8 +1,8 @@
 /**
  * Prints the name of the backend that makes the strongest sandboxes here: `npm test` runs the cases of sandboxes on that one.
  *
- * A backend is there when a machine of it started, which the build in `dist` finds out as it would for a user. Where none
- * is, the answer is the default one, whose tests say why they are skipped.
+ * A backend works if a machine of it started; the build in `dist` probes that as for a user. If none works, prints the
+ * default one, whose tests report why they are skipped.
  */
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

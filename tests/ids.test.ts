@@ -20,7 +20,8 @@ const TITLE_WITH_IDS = new RegExp(`(?<!\\.(?:skip|todo)\\(\\s*)['"\`]((?:${ID}[ 
 const BARE_ID = /[([]\s*['"`]([A-Z]\d+)(?=[ :,–-])/g;
 
 const rows = PAGES.flatMap(rowsOf);
-const titled = ['src', 'tests', 'console/src'].flatMap(testFilesUnder).flatMap(idsInTitles);
+const TEST_FILES = ['src', 'tests', 'console/src'].flatMap((folder) => filesUnder(folder, /\.(test|contract)\.tsx?$/));
+const titled = TEST_FILES.flatMap(idsInTitles);
 
 test('every row of a table has an id that no other row has', () => {
   const wrong = rows.filter(({ id }, at) => !isId(id) || rows.findIndex((row) => row.id === id) !== at);
@@ -55,15 +56,21 @@ test('every id has a test; a promise may name a benchmark instead, or say pendin
   expect(unbound.map(({ id, page }) => `${page}: ${id} names no test`)).toEqual([]);
 });
 
-test('an id in a comment of a test or on a page has its area', () => {
+test('an id in a comment of a test or benchmark, or on a page, has its area', () => {
   const bare = /(?<![\w./`#:-])(?!V8\b)[A-Z]\d{1,3}\b(?![.-]?\w)/g;
   const pages = markdownFiles().map((file) => ({ file, text: read(file).replaceAll(/```[^]*?```/g, '') }));
-  const comments = ['src', 'tests', 'console/src'].flatMap(testFilesUnder).map((file) => {
+  const comments = [...TEST_FILES, ...filesUnder('bench', /\.mjs$/)].map((file) => {
     return { file, text: (read(file).match(/^\s*(\*|\/\/|\/\*).*$/gm) ?? []).join('\n') };
   });
   const found = [...pages, ...comments].flatMap(({ file, text }) =>
     Array.from(text.matchAll(bare), ([id]) => ({ id, file })).filter((one) => !isErrorCode(one.id)),
   );
+  expect(found).toEqual([]);
+});
+
+test('no test is skipped or left to do: `skipIf` names the condition', () => {
+  const marker = /\b(?:test|it|describe)(?:\.\w+)*\.(?:skip|todo)\b/g;
+  const found = TEST_FILES.flatMap((file) => Array.from(read(file).matchAll(marker), ([text]) => `${file}: ${text}`));
   expect(found).toEqual([]);
 });
 
@@ -101,14 +108,13 @@ function isErrorCode(text: string): boolean {
   return read('docs/reference/errors.md').includes(`\`${text}\``);
 }
 
-function testFilesUnder(folder: string): string[] {
+function filesUnder(folder: string, wanted: RegExp): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
-    .filter((file) => /\.(test|contract)\.tsx?$/.test(file));
+    .filter((file) => wanted.test(file));
 }
 
-/** Pages but that of the benchmarks, which numbers its tasks. */
 function markdownFiles(): string[] {
   const inDocs = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name}`);
-  return [...readdirSync(ROOT), ...inDocs].filter((file) => file.endsWith('.md') && file !== BENCHMARKS);
+  return [...readdirSync(ROOT), ...inDocs].filter((file) => file.endsWith('.md'));
 }

@@ -1,4 +1,4 @@
-/** With `--import`: prints the optional packages that a process loads; those that HIDE_PACKAGES begins are as if not installed. */
+/** With `--import`: prints the optional packages that a process loads; those that start with HIDE_PACKAGES fail to resolve. */
 import { register } from 'node:module';
 
 register(

@@ -40,7 +40,7 @@ export async function run(harness) {
   if (!repositories) return;
   if (!canInstall) {
     console.log(
-      '\npypi.org has no public address here, so no sandbox reaches it: T5 installs its package from a file.',
+      '\npypi.org has no public address here, so no sandbox reaches it: task 5 installs its package from a file.',
     );
   }
   try {

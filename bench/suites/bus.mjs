@@ -1,7 +1,7 @@
 /**
- * The bus beside the least that could do its work.
+ * Compares the bus with a bare broker over ws.
  *
- * Each arrangement has processes of its own, so that no one's garbage or compiled code is another's.
+ * Each arrangement runs in processes of its own: garbage collection and compiled code of one must not affect another.
  */
 import { Program } from '../processes.mjs';
 import { formatMs, formatNumber, rate, time } from '../units.mjs';

@@ -49,9 +49,7 @@ async function openContainments() {
   return containments;
 }
 
-/**
- * X1. One table for each containment: what one does after a job, in the background, is not to be the next one's burden.
- */
+/** bench-exec.X1. One table for each containment: background cleanup of one must not slow the next. */
 async function compareStarts(harness, containments) {
   for (const [containment, children] of Object.entries(containments)) {
     const comparison = await harness.compare({
@@ -67,7 +65,7 @@ async function compareStarts(harness, containments) {
   }
 }
 
-/** A kernel has ways to move processes that are fast only when they are used all the time. */
+/** The kernel moves a process into a group fast only when it did so just before. */
 async function compareStartsAfterPause(harness, containments) {
   const [best, children] = Object.entries(containments)[0];
   const comparison = await harness.compare({
@@ -83,7 +81,7 @@ async function compareStartsAfterPause(harness, containments) {
   atMost(harness, { id: 'X1', label, limit: 1.5, ratio: comparison.ratio('time', best, BARE) });
 }
 
-/** A fork copies the tables of the memory that its process has; a server with a warm index has much. */
+/** A fork copies the page tables of its process; a server with a warm index has large ones. */
 async function compareStartsWithCache(harness) {
   const OURS = `Children beside ${CACHE_MB} MB`;
   const program = await Program.start(new URL('./exec/cached-server.mjs', import.meta.url), String(CACHE_MB));
@@ -102,7 +100,7 @@ async function compareStartsWithCache(harness) {
   }
 }
 
-/** X2 */
+/** bench-exec.X2 */
 async function compareFloods(harness, containments) {
   const [best, children] = Object.entries(containments)[0];
   const DRAIN = 'bare pipe drain';

@@ -1,8 +1,8 @@
 /**
  * Sandboxes of namespaces beside the two programs that make something like them for each command: bwrap and runc.
  *
- * All three run the same root, of busybox, so what is measured is the making of the place and not what is in it. Those
- * that are not installed are fetched when this runs as root, and left out otherwise.
+ * All three run the same busybox root, so the times are those of creating the sandbox. Missing programs are installed
+ * when this runs as root, and left out otherwise.
  */
 import { formatMs, formatNumber, time } from '../units.mjs';
 import { AgentClient, GuestFiles, imagesHere, namespacesBackend } from './sandbox/built.mjs';
@@ -34,7 +34,7 @@ export async function run(harness) {
   }
 }
 
-/** S1 */
+/** bench-sandbox.S1 */
 async function compareFirstCommand(harness, bench, root) {
   const bundle = makeRuncBundle(root.path);
   const cases = {
@@ -60,7 +60,7 @@ async function compareFirstCommand(harness, bench, root) {
   harness.bar({ id: 'S1', goal: 'create and first `true` ≤ 8.4 ms', measured: formatMs(median), met: median <= 8.4 });
 }
 
-/** S2 */
+/** bench-sandbox.S2 */
 async function compareCommand(harness, bench, root) {
   const machine = await bench.start();
   const often = (work) => async () => {
@@ -84,7 +84,7 @@ async function compareCommand(harness, bench, root) {
   await machine.stop();
 }
 
-/** S3 */
+/** bench-sandbox.S3 */
 async function measureFiles(harness, bench) {
   const machine = await bench.start();
   const bytes = Buffer.alloc(10 * MIB, 'x');
@@ -122,7 +122,7 @@ async function measureFiles(harness, bench) {
   await machine.stop();
 }
 
-/** S4 */
+/** bench-sandbox.S4 */
 async function measureMany(harness, bench) {
   const count = harness.isQuick ? 10 : 50;
   await harness.compare({
@@ -154,7 +154,7 @@ async function manyCases(bench, count) {
   };
 }
 
-/** S5 */
+/** bench-sandbox.S5 */
 async function measurePython(harness, bench) {
   const images = imagesHere();
   if (!(await images.isCached('python'))) {

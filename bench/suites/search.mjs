@@ -185,7 +185,7 @@ async function compareWithStandIn(harness, root, { size, rounds, times }) {
 }
 
 /**
- * What was found, in one order; of more than an answer holds, only how many, since the stand-in goes as folders come.
+ * Matches, sorted. Only their count if there are more than an answer holds: the stand-in returns them in directory order.
  */
 function placesIn(answer) {
   const { content_matches: matches, truncated } = JSON.parse(answer);

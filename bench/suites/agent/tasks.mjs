@@ -13,8 +13,8 @@ import { rename } from './tasks/rename.mjs';
 import { untrustedScript } from './tasks/untrusted-script.mjs';
 
 /**
- * A task: the repository and files that it begins with, a way for each server that can do it, and whether the result is
- * right. A way knows what to do and reads replies only for a handle. `partly` says what a server's way leaves out.
+ * A task: the repository and files that it begins with, a script for each server that can do it, and whether the result is
+ * right. A script knows its steps and reads replies only for handles. `partly` names steps that a server's script omits.
  */
 export const EIGHT = [bug, rename, feature, devServer, untrustedScript, questions, goBack, longOutput];
 export const TASKS = [...EIGHT, moveModule, askingProgram, patch, imageAndParts];

@@ -7,7 +7,7 @@ import { serveParent } from '../../processes.mjs';
 const maxOutputBytes = Number(process.argv[2]);
 const children = await Children.open();
 
-// What any job costs once is not the flood's.
+// One-time costs of a first job do not count.
 for (let job = 0; job < 5; job++) await flood(4 * maxOutputBytes);
 
 serveParent('ready', async ({ bytes }) => {

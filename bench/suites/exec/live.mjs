@@ -66,7 +66,7 @@ async function compareTerminals(harness, children) {
     rounds: 61,
   });
   const added = comparison.median('time', TERMINAL) - comparison.median('time', PIPES);
-  harness.bar({ id: 'X3', goal: 'terminal ≤ pipes + 2 ms', measured: `+${formatMs(added)}`, met: added <= 2 });
+  harness.bar({ id: 'X7', goal: 'terminal ≤ pipes + 2 ms', measured: `+${formatMs(added)}`, met: added <= 2 });
 }
 
 async function compareLines(harness) {
@@ -84,7 +84,7 @@ async function compareLines(harness) {
     });
     const added = comparison.median('late', BUS) - comparison.median('late', PIPE);
     harness.bar({
-      id: 'X3',
+      id: 'X8',
       goal: 'a line through the bus ≤ bare pipe + 1 ms',
       measured: `+${formatMs(added)}`,
       met: added <= 1,

@@ -9,7 +9,7 @@ import { openCoder } from './open-coder.mjs';
 
 const OURS = 'coder';
 
-/** L1 */
+/** bench-files.L1 */
 export async function compareFolder(harness, corpus) {
   const count = harness.isQuick ? 20_000 : 200_000;
   corpus.flat('flat', count);
@@ -52,7 +52,7 @@ function statAll(root) {
   });
 }
 
-/** R3 */
+/** bench-files.R3 */
 export async function compareDeepLines(harness, corpus) {
   const mebibytes = harness.isQuick ? 64 : 1024;
   const lines = corpus.largeText('large.txt', mebibytes);
@@ -95,7 +95,7 @@ function readThrough(path) {
   closeSync(fd);
 }
 
-/** J1: the time it takes. That nothing escapes is for tests/security to say. */
+/** bench-files.J1: its time only; tests/security checks that nothing escapes. */
 export async function compareJail(harness, corpus) {
   const path = 'a/b/c/d/f.txt';
   corpus.text(path, 4000);
@@ -145,7 +145,7 @@ function readAndClose(fd) {
   closeSync(fd);
 }
 
-/** E1 for many operations: what happens between reading and writing. */
+/** bench-files.E1 for many operations: the work between reading and writing. */
 export async function compareLineEdits(harness) {
   const text = Buffer.from('  const välue = compute(3720, "text 12");\n'.repeat(250_000));
   const ops = Array.from({ length: 1000 }, (_, i) => editAt(i, i * 250 + 125));
@@ -189,7 +189,7 @@ function spliceLines(text, ops) {
   return Buffer.from(lines.join('\n'));
 }
 
-/** R2 */
+/** bench-files.R2 */
 export async function compareResponse(harness, corpus) {
   corpus.text('ten.txt', 10 << 20);
   const path = corpus.path('ten.txt');
@@ -220,7 +220,7 @@ async function timed(work) {
   return { time: performance.now() - started };
 }
 
-/** What has just been made is not kept by its times yet. */
+/** Waits: a file changed just now is not cached by its mtime. */
 function settle() {
   return new Promise((resolve) => setTimeout(resolve, 100));
 }

@@ -21,7 +21,7 @@ const IN_MEMORY = `${OURS}, in memory`;
 /** More than it takes to bring the tree into memory, which a search begins. */
 const INDEX_MS = 3000;
 
-/** R1, L2, T1, F1 and E1 */
+/** bench-files.R1, bench-files.L2, bench-files.T1, bench-files.F1 and bench-files.E1 */
 export async function comparePeers(harness, corpus) {
   corpus.text('small.ts', 4000);
   corpus.flat('wide', harness.isQuick ? 2000 : 20_000);

@@ -20,7 +20,7 @@ export async function measureJournal(harness, corpus) {
 }
 
 /**
- * B20: workspace and store on one device, so that before-images are hard links. One edit a turn of the event loop, as
+ * bench-files.B20: workspace and store on one device, so that before-images are hard links. One edit a turn of the event loop, as
  * calls come to a server: an edit without a journal closes the replaced file after its reply.
  */
 async function compareEdits(harness, corpus) {

@@ -59,7 +59,7 @@ function poolOf(backend) {
   return backend.name === 'qemu' ? new WarmPool(backend, { minIdle: 1 }) : undefined;
 }
 
-/** S6 to S9 */
+/** bench-sandbox.S6 to bench-sandbox.S9 */
 async function compareMaking(harness, rungs, shape) {
   const cases = {};
   for (const { name, backend, pool } of rungs) {

@@ -33,7 +33,7 @@ const GLOBS = [
   repeated('[!b]*', 'b'),
 ];
 
-/** G1 */
+/** bench-search.G1 */
 export function measureFidelity(harness) {
   const [asked, wrong] = [regexRows(), globRows(), fuzzRows()].reduce(
     ([all, bad], rows) => [all + rows.length, bad + rows.filter((isRight) => !isRight).length],
@@ -65,7 +65,10 @@ function timeOf(work) {
   return performance.now() - started;
 }
 
-/** Another one each time, since a regex is compiled once, and none that a letter it ends with makes easy. */
+/**
+ * A different regex each time, because compiled ones are cached. The suffix is optional, so that no required last letter
+ * allows a shortcut.
+ */
 function matchText(pattern, run) {
   compileRegex(`${pattern}(?:${'z'.repeat(run)})?`).find(Buffer.from(TEXT), 0);
 }
@@ -74,7 +77,7 @@ function regexRows() {
   return JSON.parse(fixture('regex.json')).matches.map(([pattern, text, truth]) => spansOf(pattern, text) === truth);
 }
 
-/** As the crate goes through them: none is empty where the one before ended. */
+/** Iterates as the crate does: no empty match where the previous match ended. */
 function spansOf(pattern, text) {
   let regex;
   try {

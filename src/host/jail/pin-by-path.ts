@@ -1,7 +1,7 @@
 /**
  * Pins by path, for systems without `/proc`: resolves, uses the path, and resolves again.
  *
- * Weaker than a descriptor: a process that swaps a directory out and back between the two checks is not detected, and
+ * Weaker than a descriptor: a process that swaps a directory out and back between the checks is not detected, and
  * when a swap is detected, a change may already have happened elsewhere.
  */
 import {

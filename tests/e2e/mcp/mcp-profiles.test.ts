@@ -28,7 +28,7 @@ const namesAt = async (query: string) => {
   return (await client.listTools()).tools.map(({ name }) => name).toSorted();
 };
 
-test('agent.P1 the default is fourteen tools with bare names, and they are cheap', async () => {
+test('agent.P1 the default profile lists tools with bare names, and few tokens', async () => {
   const doors = [stdioTransport({ profile: null }, '--workspace', dir.root), httpTransport(cell.http, '')];
   for (const door of doors) {
     await using client = await openClient(door);

@@ -1,6 +1,6 @@
 /**
- * Another process swaps a name inside with a symlink to the outside, as fast as it can, while all ten
- * file operations work through that name. Nothing from outside may be returned, and nothing there may be touched.
+ * Another process swaps a name inside with a symlink to the outside, as fast as it can, while all file operations work
+ * through that name. Nothing from outside may be returned, and nothing there may be touched.
  *
  * Only the descriptor jail makes this promise; SECURITY.md says what the portable one leaves open.
  */

@@ -1,4 +1,4 @@
-/** T1: a test fails; find the mistake, correct it, run the tests. */
+/** bench-agent task 1: a test fails; find the mistake, correct it, run the tests. */
 import { join } from 'node:path';
 
 import { editFile, process, read, replace, sh } from '../ways.mjs';
@@ -8,7 +8,7 @@ const SUGGEST = 'lib/suggestSimilar.js';
 const [WRONG, RIGHT] = ['maxDistance = 0', 'maxDistance = 3'];
 
 export const bug = {
-  name: 'T1 bug, tests',
+  name: 'task 1: bug, tests',
   repository: 'commander',
   files: (copy) => ({
     'test/commander.test.mjs': COMMANDER_TEST,

@@ -1,4 +1,4 @@
-/** T4: start the dev server of an app, change a file, see the change, stop the server. */
+/** bench-agent task 4: start the dev server of an app, change a file, see the change, stop the server. */
 import { join } from 'node:path';
 
 import { process, read, replace, sh } from '../ways.mjs';
@@ -9,7 +9,7 @@ const COUNTER = 'src/counter.js';
 const [OLD, NEW] = ['Count is', 'Clicks:'];
 
 export const devServer = {
-  name: 'T4 dev server',
+  name: 'task 4: dev server',
   repository: 'vite-app',
   async coding(call) {
     await call('run', { command: DEV, background: true, until: { port: 4173 } });

@@ -1,4 +1,4 @@
-/** T3: a method with a test of its own. */
+/** bench-agent task 3: a method with a test of its own. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -19,7 +19,7 @@ test('an option is shown until it is hidden', () => {
 `;
 
 export const feature = {
-  name: 'T3 feature with a test',
+  name: 'task 3: feature with a test',
   repository: 'commander',
   files: { 'test/commander.test.mjs': COMMANDER_TEST },
   async coding(call) {

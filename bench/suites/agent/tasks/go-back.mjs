@@ -1,11 +1,11 @@
-/** T7: an edit was wrong; take it back, and keep the work from before. */
+/** bench-agent task 7: an edit was wrong; take it back, and keep the work from before. */
 import { process, read, sh } from '../ways.mjs';
 
 const PATHS = ['lib/command.js', 'lib/option.js', 'lib/help.js'];
 const MORE = '\nNot committed.\n';
 
 export const goBack = {
-  name: 'T7 wrong edit, go back',
+  name: 'task 7: wrong edit, go back',
   repository: 'commander',
   files: { 'notes.md': 'work in progress\n' },
   /** Work from before that is in no commit. */

@@ -1,4 +1,4 @@
-/** T8: thousands of lines of output with four failures among them, of a compiler that checks a whole repository. */
+/** bench-agent task 8: thousands of lines of output with four failures among them, of a compiler that checks a whole repository. */
 import { process, read, sh } from '../ways.mjs';
 
 const BROKEN = ['apps/config.py', 'db/models/base.py', 'forms/fields.py', 'utils/html.py'].map(
@@ -7,7 +7,7 @@ const BROKEN = ['apps/config.py', 'db/models/base.py', 'forms/fields.py', 'utils
 const CHECK = 'python3 -m compileall .';
 
 export const longOutput = {
-  name: 'T8 3,300 lines of output',
+  name: 'task 8: 3,300 lines of output',
   repository: 'django',
   files: (copy) => Object.fromEntries(BROKEN.map((path) => [path, `${read(copy, path)}\ndef broken(:\n`])),
   coding: (call) => call('run', { command: CHECK }),

@@ -1,4 +1,4 @@
-/** T6: where is what in a repository of thousands of files. */
+/** bench-agent task 6: find definitions in a repository of thousands of files. */
 import { join } from 'node:path';
 
 import { process } from '../ways.mjs';
@@ -7,7 +7,7 @@ const MANAGER = 'django/db/models/manager.py';
 const FUNCTIONAL = 'django/utils/functional.py';
 
 export const questions = {
-  name: 'T6 questions on a large repository',
+  name: 'task 6: questions on a large repository',
   repository: 'django',
   async coding(call) {
     await call('list', {});

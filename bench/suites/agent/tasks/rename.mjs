@@ -1,4 +1,4 @@
-/** T2: rename a method in code, types and documentation. */
+/** bench-agent task 2: rename a method in code, types and documentation. */
 import { join } from 'node:path';
 
 import { editFile, process, read, sh } from '../ways.mjs';
@@ -8,7 +8,7 @@ const PATHS = ['lib/command.js', 'typings/index.d.ts', 'Readme.md'];
 const CHECK = `node -e "require('./').program.${NEW}" && git diff --stat | tail -1`;
 
 export const rename = {
-  name: 'T2 rename in code and docs',
+  name: 'task 2: rename in code and docs',
   repository: 'commander',
   async coding(call) {
     await call('search', { pattern: OLD, files_only: true });

@@ -1,5 +1,5 @@
 /**
- * T5: run a script of a stranger with a package that it needs, and take back the picture that it makes.
+ * bench-agent task 5: run a script of a stranger with a package that it needs, and take back the picture that it makes.
  *
  * Where the sandbox cannot reach the registry, the package comes as a file of the workspace; the suite says so.
  */
@@ -16,7 +16,7 @@ print('done')
 const LOCAL = `pip install -q --disable-pip-version-check --root-user-action=ignore --no-index ${WHEEL}`;
 
 export const untrustedScript = {
-  name: 'T5 untrusted script with a package',
+  name: 'task 5: untrusted script with a package',
   repository: 'segno',
   files: { 'job.py': SCRIPT, 'in.txt': 'hello\n' },
   async coding(call) {

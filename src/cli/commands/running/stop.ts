@@ -1,8 +1,8 @@
 /**
  * workcell stop: stops a background job or a sandbox, whichever the word names.
  *
- * Stopping a sandbox deletes it, so a word that could be both, or neither, is refused with the two commands that are
- * exact. The server itself is stopped by a signal.
+ * Stopping a sandbox deletes it, so a word that could be both, or neither, is refused with the exact command for each.
+ * The server itself is stopped by a signal.
  */
 import type { Bus } from '#contract';
 import { UsageError, type Command } from '../../command.ts';

@@ -1,4 +1,4 @@
-/** What all ten file operations do with their paths and payloads. */
+/** Paths and payloads of every file operation. */
 import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 
 import { describe, expect, test } from 'vitest';
