@@ -1,7 +1,7 @@
 /**
  * Ends everything of a token that is no longer accepted: its connections and calls, its background jobs, its sandboxes.
  *
- * Workers list the callers of jobs only for console pages, so this calls as one.
+ * Workers list the callers of jobs only for the operator and the console, so this calls as the operator.
  */
 import { z } from 'zod';
 
@@ -17,7 +17,7 @@ const LEFT = [
 ] as const;
 
 const Row = z.looseObject({ caller: z.object({ id: z.string() }).optional(), status: z.string().optional() });
-const OPTIONS = { caller: makePrincipal('page', 'removed token') };
+const OPTIONS = { caller: { ...makePrincipal('operator', 'removed token'), approves: true } };
 
 interface Ending {
   /** Namespaces of the workers. */

@@ -1,7 +1,8 @@
 /**
  * The principal of a connection that calls for itself.
  *
- * Its kind depends on how the connection was admitted. The label is the reported name, which the engine has ensured is
+ * Its kind depends on how the connection was admitted. All connections with one token have one id, whatever their kind,
+ * so that everything of a removed token ends. The label is the reported name, which the engine has ensured is
  * not the name of a worker in this process. It holds no reference to the session: the list of recent calls outlives
  * that.
  */
@@ -9,13 +10,13 @@ import type { Principal } from '#contract';
 import type { Session } from './session.ts';
 
 export function principalOf(session: Session): Principal {
-  const { token, workerId, label, info, policy } = session;
+  const { token, workerId, label, client, policy } = session;
   const kind = kindOf(session);
   return {
-    id: `${kind}:${kind === 'token' ? token : workerId}`,
+    id: token === undefined ? `${kind}:${workerId}` : `token:${token}`,
     kind,
     label: token === undefined ? label : `${label} (${token})`,
-    client: info && { name: info.name, version: info.version },
+    client,
     grants: policy === undefined ? {} : { policy },
     ...(session.isOperator && { approves: true }),
   };

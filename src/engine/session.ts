@@ -1,7 +1,7 @@
 /** One connected peer: its identity, its features, and its current calls. */
 import { randomUUID } from 'node:crypto';
 
-import type { Principal } from '#contract';
+import { callerKey, type Principal } from '#contract';
 import {
   FEATURE_CALLER,
   FEATURE_CANCEL,
@@ -62,6 +62,8 @@ export class Session implements Executor {
   #info: WorkerInfo | undefined;
   #isWorker = false;
   #principal: Principal | undefined;
+  #client: Principal['client'];
+  readonly #former: Principal[] = [];
   readonly features = new Set<string>();
   /** Calls this peer made and waits for. */
   readonly calling = new Set<Call>();
@@ -84,13 +86,24 @@ export class Session implements Executor {
     return (this.#principal ??= principalOf(this));
   }
 
+  /** Its principals in lists: the present one, and those before it took its name or offered a function. */
+  get principals(): readonly Principal[] {
+    return [this.principal, ...this.#former];
+  }
+
+  /** Its program as it named itself first: a new name does not make it another caller. */
+  get client(): Principal['client'] {
+    return this.#client;
+  }
+
   get info(): WorkerInfo | undefined {
     return this.#info;
   }
 
   set info(info: WorkerInfo | undefined) {
     this.#info = info;
-    this.#principal = undefined;
+    this.#client ??= info && { name: info.name, version: info.version };
+    this.#renew();
   }
 
   /** Whether it offers functions, or did. */
@@ -100,7 +113,7 @@ export class Session implements Executor {
 
   becomeWorker(): void {
     this.#isWorker = true;
-    this.#principal = undefined;
+    this.#renew();
   }
 
   execute(call: Call, request: Request): SendOutcome {
@@ -133,5 +146,11 @@ export class Session implements Executor {
   /** Name in logs and lists: the reported one, else the id. */
   get label(): string {
     return this.info?.name ?? this.node?.name ?? this.workerId;
+  }
+
+  #renew(): void {
+    const before = this.#principal;
+    this.#principal = undefined;
+    if (before && callerKey(before) !== callerKey(this.principal)) this.#former.push(before);
   }
 }

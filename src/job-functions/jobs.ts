@@ -119,10 +119,10 @@ export class Jobs {
     return job;
   }
 
-  /** Rows of one group, or of all jobs; the console also gets the words of each. */
+  /** Rows of one group, or of all jobs; the console and the operator also get the words and the caller of each. */
   summaries({ group, to }: { group?: string | undefined; to?: Caller | undefined } = {}): JobSummary[] {
     const all = [...this.#jobs.values()].filter((job) => group === undefined || job.group === group);
-    return all.map((job) => (to?.kind === 'page' ? job.shown() : job.summary()));
+    return all.map((job) => (to?.kind === 'page' || to?.approves ? job.shown() : job.summary()));
   }
 
   metrics(): Metric[] {

@@ -130,6 +130,34 @@ test('mcp.P13 calls of a paused caller wait while those of others run, and start
   expect(await caller()).toMatchObject({ paused: false, waiting: 0, running: 0 });
 });
 
+test('mcp.P13 a paused connection stays paused under another name, with functions of its own, and for its clients', async () => {
+  const sly = new WebSocket(running.url);
+  await new Promise((resolve) => sly.on('open', resolve));
+  const send = (frame: object) => sly.send(JSON.stringify({ invocation_id: crypto.randomUUID(), ...frame }));
+  const dig = (at: string, more: object = {}) =>
+    send({ type: 'invokefunction', function_id: 'digger::dig', data: { at }, ...more });
+  const rename = (name: string) =>
+    send({ type: 'invokefunction', function_id: 'engine::workers::register', data: { name } });
+  const callers = async () => (await ask<{ callers: KnownCaller[] }>('engine::callers::list')).callers;
+  rename('sly');
+  dig('first');
+  await expect.poll(() => dug).toEqual(['first']);
+  const { id } = (await callers()).find(({ label }) => label === 'sly')!;
+  await ask('engine::callers::pause', { id });
+  dig('as it was');
+  rename('other');
+  dig('renamed');
+  dig('for a client', { on_behalf_of: { client: { name: 'curl', version: '1' } } });
+  send({ type: 'registerfunction', id: 'sly::own' });
+  dig('as a worker');
+  const waiting = async () => (await callers()).reduce((sum, one) => sum + one.waiting, 0);
+  await expect.poll(waiting).toBe(4);
+  expect(dug).toEqual(['first']);
+  await ask('engine::callers::pause', { id, on: false });
+  await expect.poll(() => dug).toEqual(['first', 'as it was', 'renamed', 'for a client', 'as a worker']);
+  sly.close();
+});
+
 test('mcp.P13 a waiting call ends with its caller, its timeout, its cancellation and the stop of its caller', async () => {
   await agent.call('digger::dig', { at: 'first' });
   const { id } = await caller();

@@ -42,8 +42,12 @@ export class Callers {
     for (const known of this.#known.values()) if (known.principal.id === principalId) known.isHere = false;
   }
 
+  get isAnyPaused(): boolean {
+    return this.#pausedCount > 0;
+  }
+
   isPaused(principal: Caller): boolean {
-    return this.#pausedCount > 0 && this.#known.get(callerKey(principal))?.isPaused === true;
+    return this.#known.get(callerKey(principal))?.isPaused === true;
   }
 
   setPaused(known: KnownCaller, isPaused: boolean): void {

@@ -16,8 +16,8 @@ interface ControlParts {
   callers: Callers;
   log: Log;
   audit: Audit | undefined;
-  /** Dispatches the waiting calls of a caller. */
-  resume: (key: string) => void;
+  /** Dispatches waiting calls whose caller is no longer paused. */
+  resume: () => void;
   changed: () => void;
 }
 
@@ -51,7 +51,7 @@ export class Control {
     if (known.isPaused === isPaused) return;
     this.#parts.callers.setPaused(known, isPaused);
     this.#acted(isPaused ? 'pause' : 'resume', by, { caller: key });
-    if (!isPaused) this.#parts.resume(key);
+    if (!isPaused) this.#parts.resume();
     this.#parts.changed();
   }
 

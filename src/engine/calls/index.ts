@@ -5,7 +5,6 @@
  * The principal of a call is determined here, before any other step.
  */
 import {
-  callerKey,
   Failure,
   type AccessControl,
   type Audit,
@@ -81,7 +80,7 @@ export class Calls {
     this.#dispatch = new Dispatch({ ...shared, registry, sink: this.#settle });
     this.control = new Control({
       ...{ open: this.#open, settle: this.#settle, callers: this.callers, log, audit },
-      resume: (key) => this.#resume(key),
+      resume: () => this.#resume(),
       changed: () => watched.changed('callers'),
     });
     this.approvals = new Approvals({
@@ -110,7 +109,7 @@ export class Calls {
   fire({ functionId, namespace, metadata, principal }: Trigger, payload: unknown): void {
     const fn = this.#registry.resolve(functionId, namespace);
     if (!fn || fn instanceof Failure || isBuiltIn(fn.owner)) return;
-    if (this.#authorize(principal, fn, payload).verdict !== 'allow') return;
+    if (this.#authorize(principal, fn, { payload }).verdict !== 'allow') return;
     const frame = { type: 'invokefunction', function_id: functionId, data: payload, metadata } as const;
     this.#dispatch.handOver(fn, { frame }, { principal });
   }
@@ -198,7 +197,7 @@ export class Calls {
       const text = `${id} is not served, so the policy of ${principal.label} cannot be checked; bind it once its worker is connected`;
       return fail('forbidden', { text });
     }
-    const { failure, verdict } = this.#authorize(principal, fn ?? { id, namespace }, undefined);
+    const { failure, verdict } = this.#authorize(principal, fn ?? { id, namespace }, {});
     if (failure) return failure;
     if (verdict === 'allow') return undefined;
     return fail('forbidden', { text: `${id} may not be bound to a trigger: each call of it needs an approval` });
@@ -254,9 +253,18 @@ export class Calls {
     this.#settle.refuse(from.waiting, frame.function_id, failure);
   }
 
-  /** Dispatches waiting calls of a caller as if they came now. */
-  #resume(key: string): void {
-    for (const { call, request } of this.#paused.take(({ principal }) => callerKey(principal) === key)) {
+  /** A connection stays paused when it takes another name, and when it calls for others. */
+  #isPaused(principal: Principal, session: Session | undefined): boolean {
+    if (!this.callers.isAnyPaused) return false;
+    const others = session && !session.isInProcess ? session.principals : [];
+    return [principal, ...others].some((one) => this.callers.isPaused(one));
+  }
+
+  /** Dispatches waiting calls of callers that are not paused any more as if they came now. */
+  #resume(): void {
+    for (const { call, request } of this.#paused.take(
+      (call, { session }) => !this.#isPaused(call.principal, session),
+    )) {
       this.#open.end(call);
       this.#route(request, { ...call });
     }
@@ -272,15 +280,16 @@ export class Calls {
       return request.session?.node ? notShared(called) : this.#dispatch.notFound(called);
     }
 
-    const ruling = this.#authorize(from.principal, fn ?? called, data);
+    const ruling = this.#authorize(from.principal, fn ?? called, { payload: data, isQueued: queue !== undefined });
     if (from.principal.grants.policy !== undefined) from.rule = ruling.rule;
     if (ruling.failure) return ruling.failure;
     if (ruling.verdict === 'ask' && !this.approvals.covers(from, ruling)) {
       return this.approvals.ask(fn ?? called, request, from, ruling);
     }
     // A call made for a running call does not wait, so that the running one can end.
-    const isPaused = from.via === undefined && !(fn && isBuiltIn(fn.owner)) && this.callers.isPaused(from.principal);
-    if (isPaused) return this.#dispatch.handOver({ ...(fn ?? called), owner: this.#paused }, request, from);
+    const mayWait = from.via === undefined && !(fn && isBuiltIn(fn.owner));
+    if (mayWait && this.#isPaused(from.principal, request.session))
+      return this.#dispatch.handOver({ ...(fn ?? called), owner: this.#paused }, request, from);
     return queue === undefined
       ? this.#dispatch.handOver(fn!, request, from)
       : this.#dispatch.enqueue(request, queue, from);
@@ -298,10 +307,14 @@ export class Calls {
 
   /**
    * A function of another node is authorized there, by the grants that this node sends. Denials of this node and
-   * the policies of its callers are known only here.
+   * the policies of its callers are known only here, and a queue sends no grants.
    */
-  #authorize(principal: Principal, fn: CalledFunction & { owner?: Executor }, payload: unknown): Ruling {
-    const isDecidedThere = fn.owner && isFar(fn.owner) && principal.grants.policy === undefined;
+  #authorize(
+    principal: Principal,
+    fn: CalledFunction & { owner?: Executor },
+    { payload, isQueued = false }: { payload?: unknown; isQueued?: boolean },
+  ): Ruling {
+    const isDecidedThere = fn.owner && isFar(fn.owner) && principal.grants.policy === undefined && !isQueued;
     return isDecidedThere ? this.#policies.byDenials(fn) : this.#policies.authorize(principal, fn, payload);
   }
 

@@ -36,11 +36,11 @@ export class WaitingCalls implements Executor {
   cancel(): void {}
 
   /** Removes and returns the calls that fit, oldest first. */
-  take(fits: (call: Call) => boolean): WaitingCall[] {
+  take(fits: (call: Call, request: Request) => boolean): WaitingCall[] {
     const taken: WaitingCall[] = [];
     for (const [call, request] of this.#requests) {
       const isEnded = !this.serving.has(call);
-      if (!isEnded && !fits(call)) continue;
+      if (!isEnded && !fits(call, request)) continue;
       this.#requests.delete(call);
       if (!isEnded) taken.push({ call, request });
     }

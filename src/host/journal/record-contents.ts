@@ -52,6 +52,8 @@ export interface ShownChange extends Pick<Change, 'path' | 'kind' | 'from'> {
 export function showChange(journal: Journal, jail: Jail, change: JournalChange): ShownChange {
   const { path, from, before, after } = change;
   const shown = { path, kind: kindOf(change), ...(from !== undefined && { from }) };
+  // The record may be older than the protection of its file.
+  if ([path, from ?? path].some(jail.isClosed)) return shown;
   const sizes = [before, after].map((state) => (state.kind === 'file' ? state.size : 0));
   if (change.kind !== 'put' || Math.max(...sizes) > MAX_SHOWN_BYTES) return shown;
   const was = formerContent(journal, before) ?? contentElsewhere(journal, jail, path, before);

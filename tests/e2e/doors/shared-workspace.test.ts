@@ -87,10 +87,15 @@ test('http.P9 a changed list takes effect without a restart', async () => {
   dir.add({ 'cell.yaml': `${WORKERS}protect: []\n` });
   await cell.logged('applied the changed configuration');
   expect(await readers()).toEqual(['coder', 'shell', 'filesystem']);
+  const changed = async () => JSON.stringify(await bus.call('coder::checkpoints', { diffs: true }));
+  await bus.call('coder::create-file', { files: [{ path: '.env', content: 'secret', overwrite: true }] });
+  expect(await changed()).toContain('+secret');
   const from = cell.stderr.length;
   dir.add({ 'cell.yaml': WORKERS });
   await cell.logged('applied the changed configuration', from);
   expect(await readers()).toEqual([]);
+  // The record is older than the protection.
+  expect(await changed()).not.toContain('secret');
   bus.close();
 });
 

@@ -20,6 +20,7 @@ import { connect, type Connection } from '#client';
 import { CallError, parseConfig, silentLog } from '#contract';
 import { tempDir, type TempDir } from '#testing';
 import { startGuarded } from './guarded-cell.ts';
+import { worker as testWorker } from '../../spec/test-worker.ts';
 
 const CONFIG = {
   tokens: [
@@ -617,10 +618,21 @@ describe('the audit', () => {
   });
 });
 
-test('a token that is removed is refused at once, and what it ran ends: calls, jobs and triggers, and no one else’s', async () => {
+const offering = testWorker.withFunctions([
+  testWorker.defineFunction({
+    ...{ id: 'offering::nothing', summary: 'Nothing.', effect: 'read', permissions: [], errors: ['D1'] },
+    ...{ request: z.object({}), response: z.unknown(), examples: [{}], handle: () => 'nothing' },
+  }),
+]);
+
+test.each([
+  ['a client', false],
+  ['a worker', true],
+])('a token of %s that is removed is refused at once, and its calls, jobs and triggers end', async (_, isWorker) => {
   const file = new TokenFile(dir.path('state'));
   const secret = file.add({ name: 'guest' });
   const guest = await connect(cell.url, { name: 'guest', token: secret, log: silentLog });
+  if (isWorker) guest.serve({ def: offering, context: {} });
   const bind = (bus: Connection) =>
     bus.call('engine::register_trigger', { trigger_type: 'never', function_id: 'coder::tree' }) as Promise<{
       id: string;

@@ -1,7 +1,8 @@
 /**
  * agent::changes: the file changes of this session, and git's status of the workspace.
  *
- * git runs as a command in the caller's name, so a caller that may run nothing gets the journal alone.
+ * git runs as a command in the caller's name, so a caller that may run nothing gets the journal alone. Protected files
+ * that git tracks are left out: git has their committed lines, and the fence makes them look deleted.
  */
 import { z } from 'zod';
 
@@ -15,12 +16,13 @@ import { agent, type AgentContext } from '../worker.ts';
 /** Disables programs that a configuration in the repository could make git run. */
 const GIT = ['-c', 'core.fsmonitor=false', '--no-optional-locks'];
 const STATUS = [...GIT, 'status', '--short', '--branch'];
-const DIFF = [...GIT, 'diff', '--no-ext-diff', '--no-textconv', '--no-color', 'HEAD'];
+const DIFF = [...GIT, 'diff', '--no-ext-diff', '--no-textconv', '--no-color', '--relative'];
+const CHANGED = [...DIFF, '--name-only', '-z', '--no-renames', 'HEAD'];
 const GIT_MS = 20_000;
 /** Lines of the reply; the earlier ones are counted. */
 const MOST_CHANGES = 50;
 
-const GitReply = z.object({ exit_code: z.int().nullish(), stdout: z.string() });
+const GitReply = z.object({ exit_code: z.int().nullish(), stdout: z.string(), stdout_truncated: z.boolean() });
 
 export const changes = agent.defineFunction({
   id: 'agent::changes',
@@ -43,7 +45,7 @@ export const changes = agent.defineFunction({
   async handle({ diff = false }, context, scope) {
     const session = context.sessions.of(scope.call);
     const made = session.changes();
-    const git = await runGit(diff ? DIFF : STATUS, context, scope);
+    const git = await gitText(diff ? [...DIFF, 'HEAD'] : STATUS, context, scope);
     const isShown = diff && git === undefined;
     return {
       changes: made.map(({ number, record }) => ({
@@ -74,13 +76,24 @@ function cut(text: string, context: AgentContext, { call }: CallScope): string {
 }
 
 /** Undefined if git is missing, refused by policy, or finds no repository. */
-async function runGit(args: string[], { fence }: AgentContext, { bus }: CallScope): Promise<string | undefined> {
+async function gitText(args: string[], context: AgentContext, scope: CallScope): Promise<string | undefined> {
+  const changed = await runGit(CHANGED, context, scope);
+  // Some names are missing: nothing can be left out by name.
+  if (changed?.stdout_truncated) return undefined;
+  const names = changed?.stdout.split('\0') ?? [];
+  const hidden = names.filter((name) => name !== '' && context.jail.isClosed(name));
+  const within = ['.', ...hidden.map((name) => `:(exclude,literal)${name}`)];
+  return (await runGit([...args, '--', ...within], context, scope))?.stdout;
+}
+
+/** Undefined if it fails, as `git diff HEAD` does before the first commit. */
+async function runGit(args: string[], { fence }: AgentContext, { bus }: CallScope) {
   try {
     const options = { timeoutMs: GIT_MS + 5000 };
     const request = { command: 'git', args, timeout_ms: GIT_MS, ...(fence !== 'off' && { fence }) };
     const reply = await bus.call('shell::exec', request, options);
-    const { exit_code, stdout } = GitReply.parse(reply);
-    return exit_code === 0 ? stdout : undefined;
+    const parsed = GitReply.parse(reply);
+    return parsed.exit_code === 0 ? parsed : undefined;
   } catch (error) {
     if (error instanceof CallError) return undefined;
     throw error;
