@@ -18,7 +18,7 @@ import { baseEnvironment, type Environment } from './child-env.ts';
 import { configSchema, type ShellConfig } from './config.ts';
 import { errors, refuse, spell, translate } from './errors.ts';
 import { openFiles, type ShellFiles } from './file-context.ts';
-import { Policy } from './policy/policy.ts';
+import { CommandPolicy } from './policy/command-policy.ts';
 
 /** Most commands in the foreground at once, so that no flood of calls can exhaust processes, pipes and memory. */
 const MAX_FOREGROUND = 512;
@@ -31,7 +31,7 @@ export interface ShellContext {
   jobs: Jobs;
   /** Context of the operations on jobs. */
   live: JobContext;
-  policy: Policy;
+  policy: CommandPolicy;
   /** Fences every command, or only those that request it. */
   fence: {
     isAlways: boolean;
@@ -125,7 +125,7 @@ async function openShell(config: ShellConfig, log: Log, cell: CellConfig): Promi
     jobs,
     live: { jobs, attachments: new Attachments(), regexes: new RegexThreads(), isListening: isOpen },
     // With a root of `/` everything is writable, so the location of a program proves nothing.
-    policy: new Policy(config, root === '/' ? undefined : root),
+    policy: new CommandPolicy(config, root === '/' ? undefined : root),
     environment: baseEnvironment(config, process.env),
     allowedEnv: new Set(config.allowed_env),
     cwd,

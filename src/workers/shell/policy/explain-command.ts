@@ -4,7 +4,7 @@ import { toArgv } from '../argv.ts';
 import type { ShellConfig } from '../config.ts';
 import { isFenced } from '../fenced-command.ts';
 import { execRequest } from '../exec-request.ts';
-import { Policy } from './policy.ts';
+import { CommandPolicy } from './command-policy.ts';
 
 export interface CommandCheck {
   readonly verdict: 'allow' | 'deny';
@@ -25,7 +25,7 @@ export async function explainCommand(config: ShellConfig, payload: unknown): Pro
     if (!request.success) return undefined;
     if (isFenced(request.data, { fence: { ...fence, around: undefined as never } })) return fenced(config);
     const target = { kind: 'host' as const, path: process.env.PATH ?? SYSTEM_PATH, cwd: config.fs.host_root ?? '/' };
-    await new Policy(config).admit(toArgv(request.data), target);
+    await new CommandPolicy(config).admit(toArgv(request.data), target);
     return {
       verdict: 'allow',
       rule:

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { ConfigError } from '#contract';
 import { tempDir, type TempDir } from '#testing';
 import type { Argv } from '../argv.ts';
-import { Policy } from './policy.ts';
+import { CommandPolicy } from './command-policy.ts';
 
 const program = { content: '#!/bin/sh\n', mode: 0o755 };
 
@@ -33,7 +33,7 @@ async function judge(argv: (dir: TempDir) => string[], setting: Setting = {}, ki
     'to-root': { symlink: 'root/empty' },
   });
   const { allowlist = ['ls', 'cat'], denylist_patterns = [], path = ['bin'], cwd = 'bin' } = setting;
-  const policy = new Policy({ allowlist, denylist_patterns, rules: [] }, dir.path('root'));
+  const policy = new CommandPolicy({ allowlist, denylist_patterns, rules: [] }, dir.path('root'));
   const lookup = { path: path.map((name) => dir.path(name)).join(':'), cwd: dir.path(cwd) };
   const given = argv(dir);
   try {
@@ -142,7 +142,7 @@ test.each<[string, (dir: TempDir) => string[], Setting, string]>([
 
 test('an exact path that the operator lists runs, wherever it is', async () => {
   await using dir = await tempDir({ tool: program });
-  const policy = new Policy({ allowlist: [dir.path('tool')], denylist_patterns: [], rules: [] }, dir.root);
+  const policy = new CommandPolicy({ allowlist: [dir.path('tool')], denylist_patterns: [], rules: [] }, dir.root);
   const target = { kind: 'host', path: '', cwd: '/' } as const;
   expect(await policy.admit([dir.path('tool')], target)).toBe(dir.path('tool'));
   await expect(policy.admit(['tool'], target)).rejects.toThrow("command 'tool' not in allowlist");
@@ -170,7 +170,7 @@ test.each([
 });
 
 test('a pattern that does not compile is a refusal to start that names it', () => {
-  const make = () => new Policy({ allowlist: [], denylist_patterns: ['ok', '('], rules: [] });
+  const make = () => new CommandPolicy({ allowlist: [], denylist_patterns: ['ok', '('], rules: [] });
   expect(make).toThrow(ConfigError);
   expect(make).toThrow(/^shell\.denylist_patterns\[1\]: regex "\(": unclosed group/);
 });

@@ -42,7 +42,7 @@ function isShipped({ denylist_patterns, rules }: Pick<ShellConfig, 'denylist_pat
   );
 }
 
-export class Policy {
+export class CommandPolicy {
   readonly #allowed: ReadonlySet<string>;
   readonly #compile: () => Compiled;
   #compiled: Compiled | undefined;
