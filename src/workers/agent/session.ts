@@ -1,8 +1,9 @@
 /**
  * The state of one caller between its calls: short handles, and the versions of files that it has seen.
  *
- * A session belongs to a principal of the engine, so handles of other callers are unknown in it. Everything is bounded,
- * and lost with the process; the journal and the jobs themselves belong to others.
+ * A session belongs to a principal of the engine: a connection, an MCP session or a token. Programs that share a token,
+ * or call over HTTP without one, share it; handles of other callers are unknown in it. Everything is bounded, and lost
+ * with the process; the journal and the jobs themselves belong to others.
  */
 import { LruCache, type Journal, type JournalRecord } from '#host';
 import type { IncomingCall } from '#contract';
