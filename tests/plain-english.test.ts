@@ -32,6 +32,7 @@ const WORDS = [
     pages: 0,
     tests: 4,
   },
+  { word: 'that is none', pattern: /\bthat (is|are) none\b|\bmissing or none\b/gi, source: 0, pages: 0, tests: 0 },
   {
     word: 'stand in, lead to',
     pattern: /\b(stands?|stood) (?!for\b)|\b(leads?|led) (elsewhere|into|nowhere|out|through|to)\b/gi,

@@ -1,4 +1,7 @@
-/** Tests of a backend are skipped where it is missing; a run in which none of two that need little was there proves nothing. */
+/**
+ * Tests of a missing backend are skipped. Fails if both backends with few requirements are missing, because the run then
+ * tested no sandbox.
+ */
 import { expect, test } from 'vitest';
 
 import { whyNoGuestRoot, whyNoQemu } from '#testing';

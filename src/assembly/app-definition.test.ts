@@ -112,7 +112,7 @@ test.each([
     '$: filesystem.constraints: unknown key "path" (did you mean "paths"?)',
   ],
   [
-    'a size that is none',
+    'a size in an unknown unit',
     'modules: [{module: filesystem, constraints: {max_file_size: 5XB}}]',
     '$: filesystem.constraints: `max_file_size`: must be bytes',
   ],

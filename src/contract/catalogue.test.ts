@@ -101,8 +101,12 @@ test.each<[string, object, object]>([
     { metadata: { errors: [{ code: 'C1' }] } },
     { errors: [{ code: 'C1', meaning: '', http: 500, retryable: false }] },
   ],
-  ['a policy that is none', { metadata: { permissions: 'all', risk: 'none', side_effects: [1], constraints: {} } }, {}],
-  ['schemas that are none', { request_format: true, response_format: 'object' }, {}],
+  [
+    'a policy of wrong types',
+    { metadata: { permissions: 'all', risk: 'none', side_effects: [1], constraints: {} } },
+    {},
+  ],
+  ['schemas that are not objects', { request_format: true, response_format: 'object' }, {}],
 ])('a foreign row with %s is taken for what it is', async (_, row, entry) => {
   expect(await readCatalogue(busWith([{ function_id: 'py::fn', ...row }]))).toEqual([
     { id: 'py::fn', ...bare, ...entry },

@@ -136,7 +136,7 @@ test('a type of the engine is bound at once and cannot be taken over', async () 
   ]);
 });
 
-test('a type registered again by another is that one’s, with all bindings', async () => {
+test('a trigger type registered again by another worker moves to it with all bindings', async () => {
   const triggers = make();
   const [first, second, binder] = [peer(), peer(), peer()];
   triggers.addType(first.session, clock);

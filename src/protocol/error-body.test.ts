@@ -79,7 +79,7 @@ test.each<[string, unknown, ErrorBody]>([
   ['a number', 42, { code: 'UNKNOWN', message: '42' }],
   ['null', null, { code: 'UNKNOWN', message: 'null' }],
   ['an object without a code', { message: 'm' }, { code: 'UNKNOWN', message: '{"message":"m"}' }],
-  ['a code that is none', { code: 1, message: 'm' }, { code: 'UNKNOWN', message: '{"code":1,"message":"m"}' }],
+  ['a code that is not text', { code: 1, message: 'm' }, { code: 'UNKNOWN', message: '{"code":1,"message":"m"}' }],
   [
     'an error too deep to be written',
     JSON.parse('['.repeat(100_000) + ']'.repeat(100_000)),

@@ -21,7 +21,7 @@ test.each([
   expect(lost.whyNot('build-7', REMEMBER_LOST_MS + 1)).toBe(undefined);
 });
 
-test('a node found again is not lost with the same id, and restarted with another', () => {
+test('a node that returns with the same id is no longer lost; with another id it counts as restarted', () => {
   const lost = new LostNodes();
   lost.add(address, 'silent', 0);
   lost.found({ ...address, id: '0000000b' });

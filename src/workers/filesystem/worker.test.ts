@@ -30,7 +30,7 @@ test.each([
   ],
   ['a file', (root: string) => ({ paths: [`${root}/f`] }), 'filesystem.paths: $/f is not a directory'],
   ['no directory at all', () => ({ paths: [] }), 'workers.filesystem: `paths`: must name a directory, or be null'],
-  ['a size that is none', () => ({ max_file_size: 'big' }), 'workers.filesystem: `max_file_size`: must be bytes'],
+  ['a size without a number', () => ({ max_file_size: 'big' }), 'workers.filesystem: `max_file_size`: must be bytes'],
   ['an unknown key', () => ({ path: ['x'] }), 'workers.filesystem: unknown key "path" (did you mean "paths"?)'],
 ])('%s is refused before anything runs', async (_, config, message) => {
   await using dir = await tempDir({ f: '' });

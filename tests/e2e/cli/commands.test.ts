@@ -88,7 +88,7 @@ describe.concurrent('call', () => {
       '"a.txt" is not a key=value pair; use --json for a whole request',
     ],
     [
-      'an address that is none',
+      'an invalid address',
       ['x::y', '--url', 'localhost'],
       '"localhost" is not an engine address; expected for example ws://127.0.0.1:49134',
     ],

@@ -200,7 +200,7 @@ describe.skipIf(!isLinux)('setup', () => {
     ]);
   });
 
-  test('refuses a name that is none', async () => {
+  test('refuses an unknown name', async () => {
     expect(await onBareHost('nowhere', 'setup', 'gvizor')).toEqual({
       code: 2,
       stdout: '',

@@ -1,8 +1,8 @@
 /**
  * Debian's Chromium: found, or installed where that is allowed, and driven without a window.
  *
- * The one that can have no window takes half as much of the processors as the one that could: it is installed also
- * where the other is, which serves where that fails.
+ * Prefers the build without window support (chromium-headless-shell), which takes half the processor time, and installs
+ * it even where the full one is present. The full one is the fallback.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';

@@ -43,7 +43,7 @@ const CLAIMS: [string, AnyFrame][] = [
   ['caller as text', { caller: 'operator' }],
   ['caller as list', { caller: [OPERATOR] }],
   ['caller null', { caller: null }],
-  ['caller of a kind that is none', { caller: { ...OPERATOR, kind: 'root' } }],
+  ['caller of an unknown kind', { caller: { ...OPERATOR, kind: 'root' } }],
   ['principal', { principal: OPERATOR }],
   ['grants', { grants: {} }],
   ['metadata', { metadata: { caller: OPERATOR, principal: OPERATOR, workcell_door: 'cli' } }],

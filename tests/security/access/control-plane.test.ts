@@ -348,7 +348,7 @@ describe('the telemetry door', async () => {
   test.each([
     ['a POST', 'POST', {}],
     ['no key', 'GET', { 'Sec-WebSocket-Key': undefined }],
-    ['a key that is none', 'GET', { 'Sec-WebSocket-Key': 'x' }],
+    ['an invalid key', 'GET', { 'Sec-WebSocket-Key': 'x' }],
     ['another version', 'GET', { 'Sec-WebSocket-Version': '8' }],
     ['another protocol', 'GET', { Upgrade: 'h2c' }],
   ])('takes no handshake with %s', async (_, method, headers) => {
@@ -357,7 +357,7 @@ describe('the telemetry door', async () => {
   });
 });
 
-describe('requests that are none', async () => {
+describe('invalid requests', async () => {
   const engine = await startEngine({ limits: { handshakeMs: 300 } });
   afterAll(() => engine.server.close());
   const { port } = engine.server;

@@ -1,7 +1,8 @@
 /**
  * Programs that claim to be a console page, by the headers that a browser would send, where callers have policies.
  *
- * A page sees payloads, denies, cancels, pauses and stops: what a policy should not be left by a header for.
+ * A console page may read payloads and deny, cancel, pause and stop calls: a forged header must not grant that past a
+ * policy.
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';

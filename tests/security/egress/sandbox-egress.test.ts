@@ -108,7 +108,7 @@ describe('a name that leads where it should not', () => {
   });
 });
 
-describe('a host that is none', () => {
+describe('an invalid host', () => {
   test.each([
     ...['localhost', 'LOCALHOST', 'localhost.', 'metadata', 'host.internal', 'HOST.internal.', 'x.host.internal:22'],
     ...['exa%00mple.com', 'example.com%00.evil.test', 'example..com', '.example.com', 'example.com..', '%2e'],
@@ -283,7 +283,7 @@ describe('requests inside requests', () => {
     ],
     ['chunks that are not last', post('transfer-encoding: chunked, identity\r\n', '0\r\n\r\n')],
     ['a space before the colon', post('transfer-encoding : chunked\r\n', '0\r\n\r\n')],
-    ['a length that is none', post('content-length: +3\r\n', 'abc')],
+    ['an invalid length', post('content-length: +3\r\n', 'abc')],
     ['a header over two lines', post('x: a\r\n b\r\n\tc: d\r\ncontent-length : 0\r\n')],
     ['a bare line feed', 'GET http://site.test/ HTTP/1.1\nhost: x\n\n'],
     ['a NUL in a header', post('x: a\0b\r\n')],
@@ -397,7 +397,7 @@ describe('too much and too slow', () => {
     ['headers without end', `HTTP/1.1 200 OK\r\n${`x: ${'y'.repeat(1000)}\r\n`.repeat(100)}`, '502'],
     ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nxx', '502'],
     ['less than it promised', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nx', '200'],
-    ['chunks that are none', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n', undefined],
+    ['invalid chunks', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n', undefined],
   ])('a server that answers %s ends that request only', async (_, bytes, status) => {
     await using lab = await startEgress({ ...site, serve: (socket) => socket.once('data', () => socket.end(bytes)) });
     expect(statusOf(await lab.ask(get('site.test')))).toBe(status);

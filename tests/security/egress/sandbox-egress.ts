@@ -11,7 +11,7 @@ import { EgressProxy } from '../../../src/egress/index.ts';
 import { EgressCeiling, EgressRequest, policyOf } from '../../../src/workers/sandbox/egress/index.ts';
 
 const PATIENCE_MS = 30_000;
-/** After the answers, in which more than was asked for would come. */
+/** Silence after the expected answers, in which an extra one would arrive. */
 const QUIET_MS = 50;
 
 export interface EgressLab extends AsyncDisposable {
@@ -128,7 +128,9 @@ export async function startEgress({
   };
 }
 
-/** Of those that say their length or come in chunks; what follows the head of another is one more, whatever it is. */
+/**
+ * Counts complete responses: with Content-Length or chunked. Any other head counts, and its rest as one more response.
+ */
 function wholeAnswers(text: string): number {
   let [count, at] = [0, 0];
   for (;;) {

@@ -103,7 +103,7 @@ const brokenFraming: Record<string, number[]> = {
   'a fragmented ping': [0x09, 0x80, 0, 0, 0, 0],
   'a ping of 126 bytes': [0x89, 0xfe, 0, 126, 0, 0, 0, 0],
   'a close with half a code': [0x88, 0x81, 0, 0, 0, 0, 3],
-  'a close with a code that is none': [0x88, 0x82, 0, 0, 0, 0, 0, 1],
+  'a close with an invalid code': [0x88, 0x82, 0, 0, 0, 0, 0, 1],
   'a length beyond 2^53': [0x81, 0xff, 0x7f, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0, 0],
   'a length of 4 GiB': [0x81, 0xff, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0],
 };

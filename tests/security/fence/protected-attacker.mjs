@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 
 import { createWorkcell } from '../../../dist/library/index.js';
 
-/** Of the attacks on one path, one in so many is made; which one moves from path to path. */
+/** `every`: of the attacks on a path, makes every n-th, starting at another offset for each path. */
 const [home, every = 1] = process.argv.slice(2);
 const SECRET = 'SECRET';
 

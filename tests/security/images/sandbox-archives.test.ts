@@ -104,7 +104,7 @@ const ATTACKS: Attack[] = [
   },
   { what: 'the same name three times', layers: [[file('a'), link('a', 'SECRET'), file('a')]] },
   {
-    what: 'an owner that is none',
+    what: 'an owner out of range',
     layers: [[{ ...file('a'), pax: { uid: '99999999999' } }]],
     refused: /is not a valid owner/,
   },

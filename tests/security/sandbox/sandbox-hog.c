@@ -1,7 +1,7 @@
 /*
- * Takes memory in the way its first argument names, as many MiB as the second says, and keeps it: `hog anon 1200`. It says
- * `held N` for each 64 MiB, and is called so. What the system refuses is reported, and what was had is kept for three seconds: a hog that is still there
- * then ends with 0.
+ * Allocates memory by the method in argument 1, up to the MiB in argument 2, and keeps it: `hog anon 1200`. Prints
+ * `held N` and renames itself for each 64 MiB. Reports a refused allocation, keeps the memory for three seconds, then
+ * exits 0 if it still lives.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -107,13 +107,13 @@ static int more_files(void) {
   return setrlimit(RLIMIT_NOFILE, &files);
 }
 
-/* What a process held that was ended is not held. */
+/* Memory of a killed process does not count. */
 static void end_with_child(int signal) {
   (void)signal;
   _exit(9);
 }
 
-/* In as many processes as it takes: each has only so many descriptors. */
+/* In several processes: each has a limit of descriptors. */
 static void take_queues(long mib, int is_pipe) {
   long bytes = 0, before = 0;
   signal(SIGCHLD, end_with_child);

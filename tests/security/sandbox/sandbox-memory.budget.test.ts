@@ -45,8 +45,8 @@ describe.skipIf(whyNot !== undefined)(`memory without groups${whyNot === undefin
 });
 
 /**
- * From the moment when the marked program has as much as it may have to the moment when no process has its mark. Not a
- * number when it ended before that was seen.
+ * Time from when the marked program reaches its limit until no process has its mark; NaN if it ended before the limit
+ * was seen.
  */
 async function msOverLimit(mark: string, ended: Promise<unknown>): Promise<number> {
   let isOver = false;

@@ -18,7 +18,7 @@ import { findScript } from '../../../src/host/terminal/script-terminal.ts';
 import { ChildrenServer } from './shell-orphans-server.ts';
 import { Random, survivorsOf, treeDigits, treeScript, type Wildness } from './shell-orphans-tree.ts';
 
-/** Of what is used on this system, and of each other way that works here. */
+/** Trees for the containment used here, and for each other one that works. */
 const TREES = { best: rounds(5, 50, 500), other: rounds(5, 20, 500) };
 const TREES_AT_ONCE = 5;
 const SEED = Number(process.env.WORKCELL_SEED ?? randomInt(2 ** 31));
@@ -45,7 +45,7 @@ interface Hunt {
   trees: number;
   uid?: number;
   isFenced?: boolean;
-  /** Of two that other hunts have: for the full run. */
+  /** Combines two variants that other hunts test alone: full run only. */
   isPair?: boolean;
 }
 
@@ -216,7 +216,7 @@ function killIfAlive(pid: number): void {
   }
 }
 
-/** At least one: it was not to be ended yet. */
+/** Waits for at least one process: the tree is not killed yet. */
 async function populationOf(digits: string): Promise<number> {
   await expect.poll(() => survivorsOf(digits).length, { timeout: AFTERMATH_MS }).toBeGreaterThan(0);
   return survivorsOf(digits).length;

@@ -280,7 +280,7 @@ test('undo.B13 records of a forged log that undo each other do not keep an undo 
     const text = JSON.stringify({ seq, part: 0, at: Date.now(), undoes, changes: [change] });
     return `${text}\t${crc32(text).toString(16).padStart(8, '0')}\n`;
   };
-  // The first line names a record that is missing yet; the last ones are undone by none.
+  // The first line names a record that does not exist yet; no record undoes the last ones.
   appendFileSync(join(store(dir.path('state')), 'log'), [line(7, [8]), line(8, [7]), line(9, [9])].join(''));
   await expect(given.undo({ seq: 7 })).rejects.toThrow(NoRecord);
   // Record 8 counts as a redo, which changed nothing that undo knows; before it is the write.

@@ -91,7 +91,7 @@ describe.each(jailModes())('%s jail', (_, way) => {
     ['a name that is too long', 'n'.repeat(300), {}, 'C216'],
     ['a folder name that is too long', `${'n'.repeat(300)}/x`, {}, 'C216'],
     ['a name with NUL', 'a\0b', {}, 'C216'],
-    ['a mode that is none', 'x', { mode: 'rwx' }, 'C210'],
+    ['a mode without digits', 'x', { mode: 'rwx' }, 'C210'],
     ['a mode of five digits', 'x', { mode: '10644' }, 'C210'],
     ['an empty mode', 'a.txt', { mode: '', overwrite: true }, 'C210'],
   ])('%s: the item fails and nothing is made or changed anywhere', async (_, path, item, code) => {

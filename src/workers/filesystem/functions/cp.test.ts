@@ -44,7 +44,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     expect(lstatSync(dir.path('ws/copy/out')).isSymbolicLink()).toBe(true);
   });
 
-  test('a directory is laid over another only when asked for, and what is there beside it stays', async () => {
+  test('a directory is merged into another only with overwrite; other entries there stay', async () => {
     await using dir = await tempDir({ 'ws/d/f': 'new', 'ws/d/e/g': 'new', 'ws/to/f': 'old', 'ws/to/keep': 'kept' });
     expect(await copying(dir, 'd', 'to')).toMatchObject({ success: false, metadata: { code: 'F217' } });
     expect(await copying(dir, 'd', 'to', { overwrite: true })).toMatchObject({ success: true });

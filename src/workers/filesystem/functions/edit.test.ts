@@ -194,7 +194,7 @@ test('more occurrences than are replaced at once are refused, and fewer of them 
   expect(readFileSync(dir.path('ws/f'), 'utf8')).toBe(`${'b'.repeat(100_000)}a`);
 });
 
-test('what goes in ends its lines as the line does that it goes into', async () => {
+test('inserted text gets the line ending of the line that it is inserted into', async () => {
   await using dir = await tempDir({ 'ws/f': 'a a\r\na\na\r\na' });
   await editing(dir, { old_string: 'a', new_string: 'x\ny', count: 0 });
   expect(readFileSync(dir.path('ws/f'), 'utf8')).toBe('x\r\ny x\r\ny\r\nx\ny\nx\r\ny\r\nx\r\ny');

@@ -73,8 +73,8 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
   });
 
   test.each([
-    ['a regex that is none', '(', {}, expect.stringContaining('regex'), 'F210'],
-    ['a glob that is none', 'x', { include: '[a' }, expect.stringContaining('[a'), 'F210'],
+    ['an invalid regex', '(', {}, expect.stringContaining('regex'), 'F210'],
+    ['an invalid glob', 'x', { include: '[a' }, expect.stringContaining('[a'), 'F210'],
     ['nothing to look for', '', {}, '`pattern` must be at least 1 (got a string)', 'F210'],
     ['a path outside', 'x', { path: '..' }, "Path '$' is outside allowed paths", 'F215'],
     ['a link to the outside', 'x', { path: 'out' }, "Path '$/other' is outside allowed paths", 'F215'],

@@ -92,7 +92,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     ['what is missing', { path: 'no' }, '$/no does not exist (ENOENT)', 'F211'],
     ['the folder above', { path: '..' }, "Path '$$' is outside allowed paths", 'F215'],
     ['a link to the outside', { path: 'out' }, "Path '$$/other' is outside allowed paths", 'F215'],
-    ['a glob that is none', { pattern: '[a' }, 'glob "[a" cannot be read: unclosed character class', 'F210'],
+    ['an invalid glob', { pattern: '[a' }, 'glob "[a" cannot be read: unclosed character class', 'F210'],
     ['no results', { max_results: 0 }, '`max_results` must be at least 1 (got 0)', 'F210'],
   ])('%s is refused', async (_, payload, error, code) => {
     await using dir = await tempDir({ 'ws/f': '', 'ws/out': { symlink: '../other' }, 'other/': '' });

@@ -103,7 +103,7 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
       'F222',
     ],
     ['data', { path: 'data' }, '$/data is not utf-8 text', 'F218'],
-    ['text that is none in this encoding', { path: 'umlaut', encoding: 'ascii' }, '$/umlaut is not ascii text', 'F218'],
+    ['text in another encoding', { path: 'umlaut', encoding: 'ascii' }, '$/umlaut is not ascii text', 'F218'],
     ['half a character at the end', { path: 'odd', encoding: 'utf-16' }, '$/odd is not utf16 text', 'F218'],
     ['bytes that are not a character', { path: 'half', encoding: 'euc-jp' }, '$/half is not eucjp text', 'F218'],
     ['half a character', { path: 'odd', encoding: 'utf-16le' }, '$/odd is not utf-16le text', 'F218'],

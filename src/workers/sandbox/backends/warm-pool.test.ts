@@ -154,13 +154,13 @@ test('as many wait as were asked for', async () => {
   await settled(6);
 });
 
-test('none waits when none is wanted', async () => {
+test('a pool size of 0 keeps no machine', async () => {
   open({ minIdle: 0 });
   await create();
   await settled(1);
 });
 
-test('a machine that died while it waited is not handed out, and nothing of it is left', async () => {
+test('a pooled machine that died is not handed out, and nothing of it is left', async () => {
   open();
   await create();
   await settled(2);

@@ -147,7 +147,7 @@ describe('the envelope', () => {
     ['fs::mv', { src: '/x', dst: '/y' }],
     ['fs::grep', { path: '/', pattern: 'x' }],
     ['fs::sed', { path: '/', pattern: 'x', replacement: 'y' }],
-  ])('sandbox.A2 %s names an id that is none', async (name, fields) => {
+  ])('sandbox.A2 %s is refused with the invalid id', async (name, fields) => {
     const failure = await cell.failure(`sandbox::${name}`, { sandbox_id: 'not-a-uuid', ...fields });
     expect(failure).toMatchObject({ code: 'S001', message: expect.stringContaining('not-a-uuid') });
     expect(await cell.failure(`sandbox::${name}`, { sandbox_id: NONE, ...fields })).toMatchObject({ code: 'S002' });

@@ -27,7 +27,7 @@ describe.skipIf(why !== undefined)(`sandbox::exec${why === undefined ? '' : ` ($
   const exec = (request: object) => cell.call<Reply>('sandbox::exec', { sandbox_id, ...request });
   const failure = (request: object) => cell.failure('sandbox::exec', { sandbox_id, ...request });
 
-  test('answers all there is to say of a command', async () => {
+  test("returns every field of a command's result", async () => {
     expect(await exec({ cmd: 'echo hi' })).toEqual({
       stdout: 'hi\n',
       stderr: '',
@@ -69,7 +69,7 @@ describe.skipIf(why !== undefined)(`sandbox::exec${why === undefined ? '' : ` ($
     expect(await failure(request)).toMatchObject({ code: 'S001', message: expect.stringContaining(words) });
   });
 
-  test('sandbox.C14 a sandbox that is none comes before bad input for it', async () => {
+  test('sandbox.C14 an unknown sandbox is reported before bad input', async () => {
     expect(await failure({ sandbox_id: NONE, cmd: 'cat', stdin: '!!' })).toMatchObject({ code: 'S002' });
   });
 
@@ -88,7 +88,7 @@ describe.skipIf(why !== undefined)(`sandbox::exec${why === undefined ? '' : ` ($
     expect(await exec({ argv: ['sh', '-c', 'kill -9 $$'] })).toMatchObject({ exit_code: 137, success: false });
   });
 
-  test('sandbox.C18 sandbox.C32 what may not be run, and what cannot', async () => {
+  test('sandbox.C18 sandbox.C32 a file that is not executable, a directory and a script without `#!` fail', async () => {
     await cell.call('sandbox::fs::write', { sandbox_id, path: '/tmp/x', content: 'echo hi\n' });
     for (const cmd of ['/tmp/x', '/usr']) {
       expect(await exec({ cmd })).toMatchObject({ exit_code: 126, stderr: `exec: ${cmd}: permission denied\n` });

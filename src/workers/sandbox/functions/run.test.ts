@@ -53,7 +53,7 @@ describe.skipIf(why !== undefined)(`sandbox::run${why === undefined ? '' : ` (${
     expect(await run({ code, files })).toMatchObject({ stdout: '7\n' });
   });
 
-  test('sandbox.D8 an image that is none', async () => {
+  test('sandbox.D8 an unknown image is refused', async () => {
     expect(await failure({ image: 'nope' })).toMatchObject({
       code: 'S100',
       context: expect.stringContaining('create'),
@@ -79,7 +79,7 @@ describe.skipIf(why !== undefined)(`sandbox::run${why === undefined ? '' : ` (${
     if (keep_sandbox) await stop(sandbox_id);
   });
 
-  test('sandbox.D11 sandbox.D12 a language that is missing or none, before anything boots', async () => {
+  test('sandbox.D11 sandbox.D12 a missing or unknown language is refused before anything boots', async () => {
     const failed = await cell.failure('sandbox::run', { image: 'python', code: '' });
     expect(failed).toMatchObject({ code: 'S001', message: expect.stringContaining('lang') });
     for (const lang of ['', 'a b']) {

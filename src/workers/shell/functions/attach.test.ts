@@ -222,7 +222,7 @@ describe('attach', () => {
     ['live.D16 a job that is not known', { job_id: 'job-00000000-0000-4000-8000-000000000000' }, 'S220'],
     ['live.D9 input of a job without', { input: true }, 'S221'],
     ['live.D4 an offset beyond the end', { since: 1 }, 'S223'],
-    ['live.D4 an offset that is none', { since: -1 }, 'S210'],
+    ['live.D4 a negative offset', { since: -1 }, 'S210'],
   ])('%s is refused', async (_, more, code) => {
     const job = await start('exec sleep 100');
     await expect(attach(job, more)).rejects.toMatchObject({ code });

@@ -151,7 +151,7 @@ describe('reading', () => {
     ['live.D3 nothing to wait for', { until: {} }, 'S210'],
     ['live.D3 a stream without a pattern', { until: { stream: 'stdout', exit: true } }, 'S210'],
     ['live.D3 a wait that is too long', { wait_ms: 600_001 }, 'S210'],
-    ['live.D3 a port that is none', { until: { port: 65_536 } }, 'S210'],
+    ['live.D3 a port above 65535', { until: { port: 65_536 } }, 'S210'],
   ])('%s is refused', async (_, more, code) => {
     const job = await start('exec sleep 100');
     await expect(output(job, more)).rejects.toMatchObject({ code });

@@ -50,7 +50,7 @@ describe.skipIf(whyNot !== undefined)(`sandbox.P11 gvisor${whyNot === undefined 
     expect((await machine.sh('echo alive')).stdout).toBe('alive');
   }, 120_000);
 
-  test('as a runsc that is none it says so', async () => {
+  test('a program that is not runsc is reported as such', async () => {
     await using folder = await tempDir({ runsc: '#!/bin/sh\nexit 3\n' });
     chmodSync(folder.path('runsc'), 0o755);
     vi.stubEnv('PATH', `${folder.root}:${process.env.PATH}`);

@@ -133,10 +133,10 @@ describe.skipIf(whyNot !== undefined)(`booting${whyNot === undefined ? '' : ` ($
   );
 
   const wrong: [string, keyof Ingredients, Buffer, number, RegExp][] = [
-    ['a kernel that is none', 'kernel', Buffer.alloc(8192, 'k'), 1, /kernel/],
-    ['an initramfs that is none', 'initramfs', Buffer.alloc(8192, 'i'), 0, /Kernel panic - not syncing: VFS/],
+    ['a file that is not a kernel', 'kernel', Buffer.alloc(8192, 'k'), 1, /kernel/],
+    ['a file that is not an initramfs', 'initramfs', Buffer.alloc(8192, 'i'), 0, /Kernel panic - not syncing: VFS/],
     [
-      'a root that is none',
+      'a file that is not a root',
       'root',
       Buffer.alloc(8192, 'r'),
       0,

@@ -41,13 +41,13 @@ describe('chmod', () => {
     await change(dir, 'j/tree', { mode: '0755', recursive: true });
   });
 
-  test('shell.F26 a link is not what recursive means', async () => {
+  test('shell.F26 recursive does not follow symlinks', async () => {
     await using dir = await tempDir({ 'j/tree/leaf': { content: '', mode: 0o640 }, 'j/link': { symlink: 'tree' } });
     await expect(change(dir, 'j/link', { mode: '0777', recursive: true })).rejects.toMatchObject({ code: 'S212' });
     expect(modeOf(dir, 'j/tree/leaf')).toBe('640');
   });
 
-  test('shell.F27 what is missing, and a mode that is', async () => {
+  test('shell.F27 a missing path and a missing mode are refused', async () => {
     await using dir = await tempDir({ 'j/f': '' });
     await expect(change(dir, 'j/gone', { mode: '0644' })).rejects.toMatchObject({ code: 'S211' });
     await expect(change(dir, 'j/f', {})).rejects.toMatchObject({

@@ -98,7 +98,7 @@ describe.each(names)('%s', (name) => {
     expect(readdirSync(dir.path('j/secret'))).toEqual(['x']);
   });
 
-  test('a target that is none is refused by name', async () => {
+  test('an unknown target is refused by name', async () => {
     await using dir = await tempDir(FILES);
     for (const target of [null, {}, { kind: 'elsewhere' }, { kind: 'sandbox', sandbox_id: 'x' }]) {
       const calling = run(operation(name), { ...payload(dir.path('j/f')), target }, config(dir));
