@@ -45,7 +45,7 @@ export function parseRule(entry: string, list: 'allow' | 'deny'): Rule {
 function parsePorts(port: string | undefined, list: 'allow' | 'deny'): Rule['ports'] {
   if (port === undefined) return list === 'allow' ? WEB_PORTS : 'any';
   if (port === '*') return 'any';
-  if (Number(port) < 1 || Number(port) > 65_535) throw new TargetError(`there is no port ${port}`);
+  if (Number(port) < 1 || Number(port) > 65_535) throw new TargetError(`port ${port} is not between 1 and 65535`);
   return [Number(port)];
 }
 

@@ -16,6 +16,7 @@ export interface Target {
   readonly port: number;
 }
 
+/** Its callers put the text that was read in front of the message. */
 export class TargetError extends Error {
   override readonly name = 'TargetError';
 }
@@ -31,8 +32,8 @@ export function readAuthority(text: string, defaultPort?: number): Target {
   if (!AUTHORITY.test(text) || OTHER_PARTS.test(text)) throw new TargetError('it has characters that no host has');
   const parts = /^(\[[^[\]]*\]|[^:[\]]+)(?::(\d{1,5}))?$/.exec(text);
   const port = parts?.[2] === undefined ? defaultPort : Number(parts[2]);
-  if (!parts || port === undefined) throw new TargetError('it is not host:port');
-  if (port < 1 || port > 65_535) throw new TargetError(`there is no port ${port}`);
+  if (!parts || port === undefined) throw new TargetError('it is not host:port, such as example.org:443');
+  if (port < 1 || port > 65_535) throw new TargetError(`port ${port} is not between 1 and 65535`);
   return { host: readHost(parts[1]!), port };
 }
 

@@ -64,7 +64,7 @@ export class OpenReads {
     const timeout = {
       ms: this.#stalledMs,
       signal: this.#closing.signal,
-      late: () => new FileFault('stream', 'nothing was read for too long'),
+      late: () => this.#late(),
     };
     try {
       try {
@@ -84,9 +84,13 @@ export class OpenReads {
     }
   }
 
+  #late(): FileFault {
+    return new FileFault('stream', `the reader took nothing for ${this.#stalledMs} ms`);
+  }
+
   /** Sent as a control message: text is never part of the file. */
   async #sendError(error: HostError, writer: ChannelWriter): Promise<void> {
-    const late = () => new FileFault('stream', 'nothing was read for too long');
+    const late = () => this.#late();
     try {
       const text = JSON.stringify({ error: error.message });
       await withTimeout(writer.write(text), { ms: this.#stalledMs, signal: this.#closing.signal, late });

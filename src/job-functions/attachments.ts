@@ -118,7 +118,9 @@ export class Attachments {
 }
 
 async function taken(writer: ChannelWriter, item: Uint8Array | string): Promise<void> {
-  if (!(await isSettledWithin(writer.write(item), STALLED_MS))) throw new Error('nothing was read for too long');
+  if (!(await isSettledWithin(writer.write(item), STALLED_MS))) {
+    throw new Error(`the reader took nothing for ${STALLED_MS} ms`);
+  }
 }
 
 /** The items that a caller sends; ends without an error if the caller disconnects. */

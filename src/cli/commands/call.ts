@@ -45,7 +45,9 @@ export const call: Command = {
     const [functionId, ...pairs] = words;
     const payload = toPayload(pairs, text(options.json));
     const timeoutMs = Number(options['timeout-ms']);
-    if (!(timeoutMs > 0)) throw new UsageError('--timeout-ms must be a number above 0');
+    if (!(timeoutMs > 0)) {
+      throw new UsageError(`--timeout-ms must be a number above 0 (got ${String(options['timeout-ms'])})`);
+    }
 
     const namespace = text(options.namespace);
     return withEngine(options, async (bus) => {

@@ -51,7 +51,9 @@ export const log: Command = {
 
   async run({ words, options }) {
     const limit = Number(options.limit ?? 10);
-    if (!Number.isInteger(limit) || limit < 1) throw new UsageError('--limit must be a whole number from 1');
+    if (!Number.isInteger(limit) || limit < 1) {
+      throw new UsageError(`--limit must be a whole number from 1 (got ${String(options.limit)})`);
+    }
     const asked = { limit, diffs: options.names !== true, ...(words.length > 0 && { paths: words }) };
     const reply = await withEngine(options, (bus) => bus.call('coder::checkpoints', asked));
     printReply(options, reply, () => shownAll(Reply.parse(reply).records) || 'No records.\n');

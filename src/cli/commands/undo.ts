@@ -45,7 +45,9 @@ export const undo: Command = {
 
 function number(name: string, value: unknown): Record<string, number> {
   if (value === undefined) return {};
-  if (typeof value !== 'string' || !/^\d+$/.test(value)) throw new UsageError(`--${name} must be a whole number`);
+  if (typeof value !== 'string' || !/^\d+$/.test(value)) {
+    throw new UsageError(`--${name} must be a whole number (got ${String(value)})`);
+  }
   return { [name]: Number(value) };
 }
 

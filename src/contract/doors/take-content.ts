@@ -53,7 +53,10 @@ async function drain(reader: ChannelReader, functionId: string, maxBytes: number
     // Text is a control message: the error that stopped the file.
     if (typeof item === 'string') throw new CallError(functionId, { code: 'content_incomplete', message: item });
     length += item.length;
-    if (length > maxBytes) throw new CallError(functionId, { code: 'content_too_large', message: 'the file grew' });
+    if (length > maxBytes) {
+      const message = `the file grew to more than ${maxBytes} bytes while it was read; read a part of it`;
+      throw new CallError(functionId, { code: 'content_too_large', message });
+    }
     pieces.push(item);
   }
   return Buffer.concat(pieces);

@@ -109,7 +109,7 @@ class Layer {
         return this.#tree.file(resolved, header, body());
       case 'symlink':
         checkText(header.linkName);
-        if (header.linkName === '') throw new ArchiveError(`${header.name} is a link to nothing`);
+        if (header.linkName === '') throw new ArchiveError(`${header.name} is a symlink with an empty target`);
         return this.#tree.symlink(resolved, header.linkName, header);
       case 'link':
         return this.#tree.link(
@@ -134,7 +134,8 @@ class Layer {
     if (name.startsWith('.wh..wh.')) return;
 
     const hidden = name.slice(HIDDEN.length);
-    if (hidden === '' || hidden === '.' || hidden === '..') throw new ArchiveError(`${path} hides no name`);
+    if (hidden === '' || hidden === '.' || hidden === '..')
+      throw new ArchiveError(`${path} is a whiteout without a valid name`);
     const target = parent === '' ? hidden : `${parent}/${hidden}`;
     if (!this.#own.has(target)) this.#tree.remove(target);
   }

@@ -50,7 +50,8 @@ export async function readArchive(files: ArchiveFiles, names: readonly string[])
 async function readLayout(files: ArchiveFiles, names: readonly string[]): Promise<ArchivedImage> {
   let document = parseDocument(await files.read('index.json', { maxBytes: MAX_DOCUMENT_BYTES }));
   for (let depth = 0; 'manifests' in document; depth++) {
-    if (depth === MAX_INDEX_DEPTH) throw new ArchiveError('the image is an index in an index in an index');
+    if (depth === MAX_INDEX_DEPTH)
+      throw new ArchiveError('image indexes are nested too deep; export the image of one platform');
     const entry = depth === 0 ? chooseEntry(document.manifests, names) : forThisMachine(document.manifests);
     document = parseDocument(await readBlob(files, entry));
   }

@@ -34,14 +34,16 @@ export async function readPart(
 ): Promise<ReadPart> {
   const bytes = file.size <= maxFileBytes ? await file.read() : undefined;
   if (bytes?.subarray(0, 8000).includes(0)) {
-    throw errors.fail('A210', { problem: `${path} is not text: ${file.size} bytes, with zero bytes among them` });
+    const problem = `${path} is binary (${file.size} bytes, some of them NUL); read it with a command, such as xxd`;
+    throw errors.fail('A210', { problem });
   }
   const source = bytes ? bytesAsSource(bytes) : file;
   const index = bytes ? new LineIndex() : workspace.lineIndexes.of(file);
   if (bytes) await index.countLines(source, scope);
   const start = await index.startOf(from, source, scope);
   if (start === undefined) {
-    throw errors.fail('A210', { problem: `${path} has ${index.totalLines} lines; line ${from} is not there` });
+    const problem = `${path} has ${index.totalLines} lines, so there is no line ${from}; send a smaller number`;
+    throw errors.fail('A210', { problem });
   }
   const wanted = to === undefined ? Infinity : to - from + 1;
   const part = await readLines(source, { start, lines: wanted, maxBytes: (maxChars + 1) * BYTES_A_CHAR }, scope);

@@ -119,11 +119,11 @@ function sizeOf(wanted: WantedSandbox, config: SandboxConfig): { cpus: number; m
   const diskMb = wanted.disk_mb ?? config.default_disk_mb;
   const caps = config.per_image_caps[wanted.image] ?? {};
   if (cpus > (caps.max_cpus ?? Infinity)) {
-    const problem = `${cpus} cpus; image '${wanted.image}' may have ${caps.max_cpus}`;
+    const problem = `cpus: ${cpus} requested; image '${wanted.image}' is limited to ${caps.max_cpus}`;
     throw errors.fail('S400', { problem, fix: { cpus: caps.max_cpus } });
   }
   if (memoryMb > (caps.max_memory_mb ?? Infinity)) {
-    const problem = `${memoryMb} MiB of memory; image '${wanted.image}' may have ${caps.max_memory_mb}`;
+    const problem = `memory_mb: ${memoryMb} requested; image '${wanted.image}' is limited to ${caps.max_memory_mb}`;
     throw errors.fail('S400', { problem, fix: { memory_mb: caps.max_memory_mb } });
   }
   for (const [field, value] of Object.entries({ cpus, memory_mb: memoryMb, disk_mb: diskMb })) {

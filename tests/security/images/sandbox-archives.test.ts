@@ -90,8 +90,8 @@ const ATTACKS: Attack[] = [
   },
   { what: 'a mark that hides through a link', layers: [[link('a', 'OUTSIDE')], [file('a/.wh.secret')]] },
   { what: 'a mark that hides all through a link', layers: [[link('a', 'OUTSIDE')], [file('a/.wh..wh..opq')]] },
-  { what: 'a mark that hides ..', layers: [[file('a/.wh...')]], refused: /hides no name/ },
-  { what: 'a mark that hides .', layers: [[file('a/.wh..')]], refused: /hides no name/ },
+  { what: 'a mark that hides ..', layers: [[file('a/.wh...')]], refused: /is a whiteout without a valid name/ },
+  { what: 'a mark that hides .', layers: [[file('a/.wh..')]], refused: /is a whiteout without a valid name/ },
   {
     what: 'device nodes and a FIFO',
     layers: [

@@ -18,7 +18,7 @@ export const auditShow: Command = {
   maxWords: 1,
 
   async run({ words: [given = ''], options }) {
-    if (!/^\d+$/.test(given)) throw new UsageError('SEQ must be a whole number');
+    if (!/^\d+$/.test(given)) throw new UsageError(`SEQ must be a whole number (got ${given})`);
     const { stateDir } = readAccess(options);
     let isFound = false;
     for (const folder of auditFolders(stateDir)) {

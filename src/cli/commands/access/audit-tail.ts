@@ -25,7 +25,9 @@ export const auditTail: Command = {
 
   async run({ options }) {
     const count = Number(options.lines);
-    if (!Number.isInteger(count) || count < 0) throw new UsageError('--lines must be a whole number');
+    if (!Number.isInteger(count) || count < 0) {
+      throw new UsageError(`--lines must be a whole number (got ${String(options.lines)})`);
+    }
     const { stateDir } = readAccess(options);
     const print = (record: AuditRecord) =>
       printText(`${options.json === true ? JSON.stringify(record) : recordLine(record)}\n`);

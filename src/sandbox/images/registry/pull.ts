@@ -92,7 +92,7 @@ async function findManifest(http: RegistryHttp, start: string, options: PullOpti
     if (!('manifests' in document)) return document;
     version = forThisMachine(document.manifests).digest;
   }
-  throw new ArchiveError('the image is an index in an index in an index');
+  throw new ArchiveError('image indexes are nested too deep; pull the manifest of one platform');
 }
 
 function fetchDocument(http: RegistryHttp, version: string, { retryDelaysMs, signal }: PullOptions): Promise<Buffer> {

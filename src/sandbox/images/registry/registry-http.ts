@@ -78,7 +78,8 @@ export class RegistryHttp {
   async #askForToken(challenge: string, signal: AbortSignal): Promise<string> {
     const { realm, service } = parametersOf(challenge);
     if (!/^bearer /i.test(challenge) || realm === undefined) {
-      throw new RegistryError('refused', `${this.#reference.host} wants a login, which is not supported`);
+      const problem = `${this.#reference.host} requires a login, which is not supported`;
+      throw new RegistryError('refused', `${problem}; import the image as an archive instead`);
     }
     const url = new URL(realm);
     if (service !== undefined) url.searchParams.set('service', service);
@@ -86,7 +87,9 @@ export class RegistryHttp {
 
     const answer = accept(await this.#follow(url, {}, signal), url);
     const token = Token.safeParse(parseJson(await collect(answer, MAX_TOKEN_BYTES)));
-    if (!token.success) throw new RegistryError('broken', `${url.host} gave no token`);
+    if (!token.success) {
+      throw new RegistryError('broken', `${url.host} returned no pull token; check the image reference and pull again`);
+    }
     return token.data;
   }
 

@@ -44,7 +44,8 @@ export const output = agent.defineFunction({
     const found = grep === undefined ? undefined : await matching(text, grep, { context, scope });
     const first = tail === undefined ? (from ?? 1) : Math.max(1, all.length - tail + 1);
     if (first > Math.max(1, all.length)) {
-      throw errors.fail('A210', { problem: `${id} has ${all.length} lines; line ${first} is not there` });
+      const problem = `${id} has ${all.length} lines, so there is no line ${first}; send a smaller number`;
+      throw errors.fail('A210', { problem });
     }
     const wanted = found ? near(found.slice(0, MAX_MATCHES), around, all.length) : numbersFrom(first, all.length);
     const lines = wanted.map((line) => ({ line, text: clipLine(all[line - 1]!, 500) }));

@@ -27,7 +27,7 @@ test('agent.C1 a file that cannot be read does not hide the others, and the near
   expect(text).toContain('src/confg.ts: not read: A211');
   expect(text).toContain('did you mean src/config.ts?');
   expect(text).toContain('src/config.ts\n1\tx');
-  expect(text).toContain('a.bin: not read: A210: a.bin is not text');
+  expect(text).toContain('a.bin: not read: A210: a.bin is binary');
   expect(text).not.toContain('SECRET');
   expect(await cell.text('read', { paths: ['/etc/passwd'] })).toMatch(/^A215: \/etc\/passwd is outside the workspace/);
   expect(await cell.text('read', { paths: ['../x'] })).toMatch(/^A215/);

@@ -111,7 +111,7 @@ describe.skipIf(why !== undefined)(`agent::sandbox${why === undefined ? '' : ` (
     expect(flood.length).toBeLessThan(12_500);
     expect(await cell.text('output', { id: 'o1', grep: '^100000$' })).toBe('100000: 100000');
     const many = await cell.text('sandbox', python('mkdir m; cd m; touch $(seq 501)', { bring: ['m'] }));
-    expect(many).toBe('A210: bring: 501 files match; at most 500 are brought');
+    expect(many).toBe('A210: bring: 501 files match; at most 500 are brought; name fewer');
     expect(existsSync(cell.dir.path('m'))).toBe(false);
 
     const leaving = new AbortController();

@@ -24,7 +24,9 @@ export async function filesToCopy(wanted: readonly string[], { context, scope }:
   const paths = new Set<string>();
   for (const one of wanted) for (const path of await filesOf(one, context, scope)) paths.add(path);
   if (paths.size > MAX_FILES) {
-    throw errors.fail('A210', { problem: `files: ${paths.size} files match; at most ${MAX_FILES} are copied` });
+    throw errors.fail('A210', {
+      problem: `files: ${paths.size} files match; at most ${MAX_FILES} are copied; name fewer`,
+    });
   }
   return [...paths];
 }
@@ -36,7 +38,11 @@ export async function copyIn(sandboxId: string, paths: readonly string[], { cont
     for (const path of waiting) {
       using file = context.jail.open(path);
       left -= file.size;
-      if (left < 0) throw errors.fail('A210', { problem: `files: together they are over ${MAX_BYTES} bytes` });
+      if (left < 0) {
+        throw errors.fail('A210', {
+          problem: `files: the matched files are over ${MAX_BYTES} bytes in total; name fewer`,
+        });
+      }
       const mode = (file.stat.mode & 0o100) === 0 ? '0644' : '0755';
       const content_b64 = (await file.read()).toString('base64');
       const request = { sandbox_id: sandboxId, path: `${WORK}/${path}`, parents: true, mode, content_b64 };

@@ -52,7 +52,9 @@ export async function bringOut(
   const matchers = wanted.map((one) => ({ one, fits: matcherOf(one) }));
   const names = (await list(sandboxId, wanted, scope)).filter((name) => matchers.some(({ fits }) => fits(name)));
   if (names.length > MAX_FILES) {
-    throw errors.fail('A210', { problem: `bring: ${names.length} files match; at most ${MAX_FILES} are brought` });
+    throw errors.fail('A210', {
+      problem: `bring: ${names.length} files match; at most ${MAX_FILES} are brought; name fewer`,
+    });
   }
   const missing = matchers.filter(({ fits }) => !names.some(fits)).map(({ one }) => one);
   if (names.length === 0) return { files: [], missing, versions: [] };

@@ -86,12 +86,12 @@ test('an empty file has a first line to begin with, and no second', async () => 
   expect(await show(dir.root, { numbered: true })).toMatchObject(nothing);
   await expect(show(dir.root, { line_from: 2 })).rejects.toMatchObject({
     code: 'C210',
-    message: 'line_from is 2; file has 0 lines',
+    message: 'line_from is 2; file has 0 lines; send a smaller line_from',
   });
 });
 
 test.each([
-  ['past the end', { line_from: 6 }, 'line_from is 6; file has 5 lines'],
+  ['past the end', { line_from: 6 }, 'line_from is 6; file has 5 lines; send a smaller line_from'],
   ['the wrong way round', { line_from: 3, line_to: 2 }, 'line_to 2 is before line_from 3'],
   ['line 0', { line_from: 0 }, '`line_from` must be at least 1 (got 0)'],
   ['no room', { max_output_bytes: 0 }, '`max_output_bytes` must be at least 1 (got 0)'],
@@ -166,6 +166,6 @@ test('lines deep in a large file, the number of lines once the end was met', asy
   expect(deep).toMatchObject({ content: 'line 299990\nline 299991\n', total_lines: 300_000 });
   expect(await show({ line_from: 100_000, line_to: 100_000 })).toMatchObject({ content: 'line 100000\n' });
   await expect(show({ line_from: 300_001 })).rejects.toMatchObject({
-    message: 'line_from is 300001; file has 300000 lines',
+    message: 'line_from is 300001; file has 300000 lines; send a smaller line_from',
   });
 });

@@ -124,6 +124,6 @@ async function readWindow(
   const shown = await showLines(source, index, window, scope);
   if (shown) return bytes ? { ...shown, version: await versionAside(bytes) } : shown;
 
-  const problem = `line_from is ${window.lineFrom}; ${path} has ${index.totalLines} lines`;
+  const problem = `line_from is ${window.lineFrom}; ${path} has ${index.totalLines} lines; send a smaller line_from`;
   throw errors.fail('C210', { problem });
 }

@@ -133,12 +133,12 @@ describe('coder.C32 caps', () => {
 });
 
 test.each([
-  ['coder.C34 an empty query', { query: '' }, 'query is empty'],
+  ['coder.C34 an empty query', { query: '' }, 'query is empty; send the text or regex to search for'],
   ['coder.C34 nothing to search in', { query: 'x', search_content: false, search_paths: false }, /both off/],
   ['coder.C35 a bad regex', { query: '[', regex: true }, /unclosed character class at character 1/],
   ['coder.C35 a bad glob', { query: 'x', include_globs: ['['] }, /^bad glob "\["/],
   ['a bad glob to exclude', { query: 'x', exclude_globs: ['{'] }, /^bad glob "\{"/],
-  ['a query without end', { query: 'x'.repeat(65_537) }, 'query is longer than 65536 bytes'],
+  ['a query without end', { query: 'x'.repeat(65_537) }, 'query is 65537 bytes; the limit is 65536'],
   ['no query', {}, 'missing field `query`'],
   ['too much context', { query: 'x', context_lines: 11 }, /context_lines/],
 ])('%s is C210', async (_, payload, message) => {

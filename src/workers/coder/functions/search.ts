@@ -100,11 +100,14 @@ export const search = coder.defineFunction({
   examples: [{ query: 'TODO' }, { query: 'fn \\w+', regex: true, include_globs: ['**/*.rs'], context_lines: 2 }],
 
   async handle(request, { workspace, defaultMaxMatches, defaultMaxLineBytes }, scope) {
-    if (request.query === '') throw refused('query is empty');
-    if (Buffer.byteLength(request.query) > MAX_PATTERN_BYTES) {
-      throw refused(`query is longer than ${MAX_PATTERN_BYTES} bytes`);
+    if (request.query === '') throw refused('query is empty; send the text or regex to search for');
+    const queryBytes = Buffer.byteLength(request.query);
+    if (queryBytes > MAX_PATTERN_BYTES) {
+      throw refused(`query is ${queryBytes} bytes; the limit is ${MAX_PATTERN_BYTES}`);
     }
-    if (!request.search_content && !request.search_paths) throw refused('search_content and search_paths are both off');
+    if (!request.search_content && !request.search_paths) {
+      throw refused('search_content and search_paths are both off; set one of them to true');
+    }
 
     const query = {
       pattern: request.query,

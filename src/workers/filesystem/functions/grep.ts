@@ -57,8 +57,9 @@ export const grep = defineAction({
 
   async handle(request, { jail, roots }, scope) {
     const { pattern, path, include, recursive, max_results, case_sensitive } = request;
-    if (Buffer.byteLength(pattern) > MAX_PATTERN_BYTES) {
-      throw errors.fail('F210', { problem: `\`pattern\` is longer than ${MAX_PATTERN_BYTES} bytes` });
+    const bytes = Buffer.byteLength(pattern);
+    if (bytes > MAX_PATTERN_BYTES) {
+      throw errors.fail('F210', { problem: `\`pattern\` is ${bytes} bytes; the limit is ${MAX_PATTERN_BYTES}` });
     }
     const target = targetIn(jail, path, { include: include ?? undefined, recursive });
     const query = {

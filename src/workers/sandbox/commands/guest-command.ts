@@ -46,6 +46,8 @@ export function guestCommand(
 
 export function decodeStdin(stdin: string | null): Buffer | undefined {
   if (stdin === null || stdin === '') return undefined;
-  if (!isBase64(stdin)) throw errors.fail('S001', { problem: 'stdin must be base64' });
+  if (!isBase64(stdin)) {
+    throw errors.fail('S001', { problem: 'stdin is not valid base64; encode the bytes, as in "aGkK"' });
+  }
   return Buffer.from(stdin, 'base64');
 }

@@ -64,7 +64,9 @@ function bodyOf(content: z.output<typeof WriteContent> | null, base64: string | 
     throw errors.fail('S001', { problem });
   }
   if (base64 === null) return content!;
-  if (!isBase64(base64)) throw errors.fail('S001', { problem: 'content_b64 must be base64' });
+  if (!isBase64(base64)) {
+    throw errors.fail('S001', { problem: 'content_b64 is not valid base64; encode the bytes, as in "aGkK"' });
+  }
   return Buffer.from(base64, 'base64');
 }
 
