@@ -2,7 +2,7 @@
  * Interleaved rounds: every case once a round, in rotated order, so that whatever else the machine does hits
  * all cases alike.
  *
- * What is compared is the ratio to the base case within one round; the median of those ratios is reported.
+ * Compares the ratio to the base case within one round; the median of those ratios is reported.
  * Two medians divided by each other would let a busy minute of one case pass for a slow case.
  */
 import { median, percentile } from './statistics.mjs';
@@ -84,7 +84,7 @@ export class Harness {
   }
 }
 
-/** What was measured, round by round. */
+/** Measurements, round by round. */
 class Comparison {
   #values = new Map();
 

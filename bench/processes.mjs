@@ -12,7 +12,7 @@ const GOODBYE_MS = 5_000;
 
 /** The parent's end of a program. */
 export class Program {
-  /** What the program said of itself when it was ready. */
+  /** The first message of the program, sent when it was ready. */
   ready;
   #child;
 
@@ -59,7 +59,7 @@ export class Program {
   }
 }
 
-/** The program's own end: says that it is ready and answers what it is asked. A failed answer ends it. */
+/** The program's own end: reports that it is ready and answers requests. A failed answer ends it. */
 export function serveParent(ready, answer) {
   process.on('disconnect', () => process.exit());
   process.on('message', (message) => void reply(message));

@@ -74,7 +74,7 @@ function write(suite, harness) {
   console.log(`\nWritten to ${DOCUMENT}.`);
 }
 
-/** What a reader needs to know in order to repeat it. */
+/** Facts of this machine that a reader needs to repeat it. */
 function circumstances({ name }) {
   const processors = cpus();
   const date = new Date().toISOString().slice(0, 10);

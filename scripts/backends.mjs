@@ -9,7 +9,7 @@ export const backends = readdirSync(FOLDER)
   .filter((path) => existsSync(new URL(path, FOLDER)))
   .map(read);
 
-/** What every backend needs. */
+/** Requirements of every backend. */
 export const commonNeeds = read('needs.json');
 
 /** Whose tests run, and say why they are skipped, where no backend works. */

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 
 import { report, run, serveForPrograms } from '../tests/compat/support/published-sdks.mjs';
 
-/** What the samples import; since 0.12 the request type is no longer at the root of the crate. */
+/** Imports of the samples; since 0.12 the request type is no longer at the root of the crate. */
 const OLD_IMPORT = 'InitOptions, TriggerRequest}';
 const NEW_IMPORT = 'InitOptions, protocol::TriggerRequest}';
 /** The samples, and what each prints among other things, in the spelling of serde_json since 1.0.108 or of older ones. */

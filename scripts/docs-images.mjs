@@ -67,7 +67,7 @@ async function startServer(workspace) {
   throw new Error('the server ended before it served');
 }
 
-/** What two agents do, and what one of them still does. */
+/** The calls of two agents, one of which still runs. */
 async function work(origin) {
   const claude = await connect(origin, 'claude-code');
   const cursor = await connect(origin, 'cursor');

@@ -2,7 +2,7 @@
  * Writes docs/reference from the definitions, and the figures of the guide A fleet from the benchmarks; with --check it only
  * says whether the pages are current.
  *
- * The pages of the reference come from the catalogue of a real engine, so they show what any client would see.
+ * The pages of the reference come from the catalogue of a real engine, so they show the same as any client sees.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

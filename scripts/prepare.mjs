@@ -16,7 +16,7 @@ import { closingLine } from './closing-line.mjs';
 const NODE_FLOOR = [20, 19];
 const LOCK_HASH = 'node_modules/.workcell-lock-hash';
 const SOURCE_HASH = 'dist/.source-hash';
-/** What the build puts among the sources. */
+/** Files that the build puts among the sources. */
 const BUILT_SOURCES = [join('src', 'host', 'kernels', 'kernels.wasm')];
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));

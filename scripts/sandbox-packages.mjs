@@ -31,7 +31,7 @@ const needed = isForTests
 const missing = needed.filter(({ programs }) => !programs.some(isThere));
 if (process.platform === 'linux' && missing.length > 0) install(missing);
 
-/** What every backend needs, and the rest for those that are wanted. */
+/** Packages of every backend, and the rest for those that are wanted. */
 function needsOf(isWanted) {
   const rows = [...commonNeeds, ...backends.filter(isWanted).flatMap(({ needs }) => needs)];
   return rows.filter(({ arch = process.arch }) => arch === process.arch);

@@ -1,6 +1,6 @@
 /** The reporter that shows where the time of a test run went: its ten slowest files, and the sum of the cluster, with imports. */
 const SHOWN = 10;
-/** Its files start servers and nodes, and wait for them: their sum is held small by hand. */
+/** Its files start servers and nodes, and wait for them: their sum is kept small by hand. */
 const CLUSTER = /^tests\/(cluster\/|security\/cluster)/;
 
 export default class SlowestFiles {

@@ -15,7 +15,7 @@ import { defaultBackend } from './backends.mjs';
 const cacheDir = fileURLToPath(new URL('../node_modules/.cache/workcell-qemu', import.meta.url));
 const config = { cache_dir: cacheDir, allow_weak_isolation: true, prepare_images: false, min_idle: 0 };
 
-// Made here, or only root could read what the tests share.
+// Made here, or only root could read the files that the tests share.
 mkdirSync(`${cacheDir}/kernels`, { recursive: true });
 const context = await sandbox.open(sandbox.config.parse(config), silentLog);
 try {

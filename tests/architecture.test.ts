@@ -213,7 +213,7 @@ test('every worker has its readme, config, errors, definition and door', () => {
 
 test('bounds of time and memory are asserted where a file runs alone', () => {
   const measured =
-    /performance\.now|Date\.now\(\) - |abs\([^;]*[nN]ow\b|memoryUsage|[rR]ss\b|heapUsed|arrayBuffers|(memory|disk)Bytes|heldMb|longest|duration_ms|\w\w(?<![cm]time)Ms\b/;
+    /performance\.now|Date\.now\(\) - |abs\([^;]*[nN]ow\b|memoryUsage|[rR]ss\b|heapUsed|arrayBuffers|(memory|disk)Bytes|takenMb|longest|duration_ms|\w\w(?<![cm]time)Ms\b/;
   const within = /(?:(?!;\n|expect\()[^])*/.source;
   const expected = `expect(?:\\s*\\.poll)?\\(${within}`;
   const bound = new RegExp(

@@ -26,7 +26,7 @@ test('every file that SPECIFICATION.md names exists', () => {
 });
 
 test('every source file that a page names exists', () => {
-  // Logs by date name what was there then.
+  // Logs by date name the files of that time.
   const current = pages.filter((page) => page !== 'CHANGELOG.md' && !page.startsWith('docs/decisions/'));
   const files = SOURCES.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => `/${folder}/${name}`),

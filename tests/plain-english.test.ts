@@ -13,7 +13,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 const WORDS = [
   { word: 'who, whom', pattern: /\bwhom?\b(?!\(|["'`])/gi, source: 8, pages: 0, tests: 22 },
-  { word: 'whoever', pattern: /\bwhoever\b/gi, source: 1, pages: 0, tests: 0 },
+  { word: 'whoever', pattern: /\bwhoever\b/gi, source: 0, pages: 0, tests: 0 },
   { word: 'nobody, somebody, someone', pattern: /\b(no|some|any)body\b|\bsomeone\b/gi, source: 6, pages: 2, tests: 0 },
   { word: 'tell, told', pattern: /\b(tells?|told|telling)\b/gi, source: 0, pages: 0, tests: 0 },
   {
@@ -23,7 +23,7 @@ const WORDS = [
     pages: 1,
     tests: 0,
   },
-  { word: 'look at, ask after', pattern: /\blook(s|ed|ing)? at\b|\basks? after\b/gi, source: 0, pages: 4, tests: 0 },
+  { word: 'look at, ask after', pattern: /\blook(s|ed|ing)? at\b|\basks? after\b/gi, source: 0, pages: 0, tests: 0 },
   {
     word: 'go on, give up, be over, all the same',
     pattern:
@@ -41,10 +41,10 @@ const WORDS = [
     tests: 0,
   },
   // In source held means open by a descriptor, and says nothing else.
-  { word: 'held', pattern: /(?<!with)held(?! by\b)/gi, source: 29, pages: 15, tests: 161 },
+  { word: 'held', pattern: /(?<!with)held(?! by\b)/gi, source: 28, pages: 13, tests: 16 },
   { word: 'Place, as a type', pattern: /\b(interface|type|class) \w*Places?\b/g, source: 0, pages: 0, tests: 3 },
   // A noun names the thing shorter: not "what this node announces" but "the announcement of this node".
-  { word: 'what, in comments', pattern: /(\/\*+ |^\s*\* |\/\/ ).*\bwhat\b(?!-)/gi, source: 0, pages: 3, tests: 224 },
+  { word: 'what, in comments', pattern: /(\/\*+ |^\s*\* |\/\/ ).*\bwhat\b(?!-)/gi, source: 0, pages: 3, tests: 48 },
 ];
 
 const SOURCES = linesOf(files(['src', 'console/src'], /\.(tsx?|c|h|as|css)$/, /\.(test|contract)\.tsx?$/));

@@ -1,5 +1,5 @@
 /**
- * What policies, the audit and telemetry cost a call, each switched on alone, beside a server that has none of them.
+ * Costs of policies, the audit and telemetry for a call, each switched on alone, beside a server that has none of them.
  *
  * Each arrangement is a process of its own; over HTTP this process calls it, over the bus it calls itself.
  */
@@ -34,7 +34,7 @@ const NOTE = `\
 - ${AGAIN}: another process of the same; how far it is from 1 says how much the machine's noise is worth.
 - ${OFF}: as \`workcell start\` has it, with \`audit: { max_bytes: 0 }\`, without a policy and without a collector.
 - audit: a record of every call that is not only a read.
-- 20 rules: a policy of that many rules, all of which are held against each call.
+- 20 rules: a policy of that many rules, all of which are checked for each call.
 - ${OTLP}: a span of each call, and the metrics, to a collector in a process of its own that answers 200.
 
 Processor time is that of the server's process in the round, for each call: it includes what is exported beside the calls.`;
@@ -140,7 +140,7 @@ function callerOf({ ready: { url } }) {
 }
 
 /**
- * What the server used for a call, with all that it did beside the calls: it is steadier than time on a busy machine.
+ * Processor time of the server for a call, with all its work beside the calls: it is steadier than time on a busy machine.
  */
 async function withProcessorTime(server, work) {
   const before = await server.request({});

@@ -1,5 +1,5 @@
 /**
- * What scripted coding tasks cost an agent: calls, tokens of the replies, and the tokens of the tool definitions that
+ * Costs of scripted coding tasks for an agent: calls, tokens of the replies, and the tokens of the tool definitions that
  * precede every conversation.
  *
  * A script walks each task once, knowing the way: the numbers compare tools, not models.

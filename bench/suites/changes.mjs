@@ -51,7 +51,7 @@ async function timed(work) {
   return { ms: performance.now() - start, result };
 }
 
-/** Over both trees in turn, so that what else the machine does slows both. */
+/** Over both trees in turn, so that other work of the machine slows both. */
 async function measureBegin(harness, { count }, cell) {
   const few = new Tree(FEW_FILES);
   const other = await openChanges(few.workspace, { stateDir: few.state, fsync: false });

@@ -1,7 +1,7 @@
 /**
- * Reading, listing, trees and edits beside what others do: the plain ways in Node, and peers' own tools.
+ * Reading, listing, trees and edits beside the plain calls of Node and the peers' own tools.
  *
- * Each part makes what it works on in one folder, which is removed in the end.
+ * Each part makes its files in one folder, which is removed in the end.
  */
 import {
   compareDeepLines,

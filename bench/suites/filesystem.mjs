@@ -158,7 +158,7 @@ function* searching(harness, corpus) {
   };
 }
 
-/** What a client of the peer can do. */
+/** Operations of a client of the peer. */
 async function grepByReading(server, path) {
   const listed = await server.call('search_files', { path, pattern: '**/*.ts' });
   const paths = listed.split('\n');

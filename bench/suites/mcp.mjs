@@ -1,5 +1,5 @@
 /**
- * What a tool call costs an agent: `workcell mcp` as it is shipped, with all its tools, beside the reference server for
+ * Costs of a tool call for an agent: `workcell mcp` as it is shipped, with all its tools, beside the reference server for
  * files, each in a process of its own and asked by the same client.
  */
 import { writeFileSync } from 'node:fs';
@@ -40,7 +40,7 @@ export async function run(harness) {
   }
 }
 
-/** All workers with what they are shipped with, but for the disk: the peer does not wait for it either. */
+/** All workers with their shipped defaults, but for the disk: the peer does not wait for it either. */
 function configFile(corpus) {
   const file = corpus.path('config.yaml');
   const workers = [

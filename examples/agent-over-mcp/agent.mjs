@@ -40,7 +40,7 @@ try {
   rmSync(workspace, { recursive: true });
 }
 
-/** What the model says: a tool to call, or its last words. */
+/** A reply of the model: a tool to call, or its last words. */
 function nextMove(tools, results) {
   const [found, edited, read] = results.map(({ structuredContent }) => structuredContent);
   assert(tools.some(({ name }) => name === 'coder_update_file'));

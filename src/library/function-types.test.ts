@@ -38,7 +38,7 @@ test('every id is a literal, so a wrong one is not an id', () => {
   expectTypeOf<'coder::raed-file'>().not.toExtend<keyof FunctionTypes>();
 });
 
-test('library.P2 a call is held to its request; an unknown function takes and returns anything', () => {
+test('library.P2 a call is checked against its request; an unknown function takes and returns anything', () => {
   const call = () => bus.call('coder::read-file', { path: 'a' });
   expectTypeOf(call).returns.resolves.toHaveProperty('content').toEqualTypeOf<string>();
   // @ts-expect-error: a path is a string

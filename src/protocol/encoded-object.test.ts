@@ -5,8 +5,8 @@ import { decoded, EncodedObject } from './encoded-object.ts';
 import type { Frame } from './frames.ts';
 import { encodeFrame } from './link.ts';
 
-/** A value held as JSON in two pieces; records whether it was decoded. */
-function held(value: unknown, cutAt = 1) {
+/** A value as JSON in two pieces; records whether it was decoded. */
+function inPieces(value: unknown, cutAt = 1) {
   const json = Buffer.from(JSON.stringify(value));
   let times = 0;
   return {
@@ -32,7 +32,7 @@ test('what is written is what JSON.stringify would give, byte by byte, and the f
   fc.assert(
     fc.property(contents, fc.nat(9), others, others, (content, cutAt, before, after) => {
       const plain = { ...before, left: undefined, content, out: () => {}, ...after, content_too: 1 };
-      const form = held(plain.content, cutAt);
+      const form = inPieces(plain.content, cutAt);
       const value = new EncodedObject(plain, 'content', form);
       expect(Buffer.concat(value.parts()).toString()).toBe(JSON.stringify(plain));
       expect(String(encodeFrame(frameOf(value)))).toBe(JSON.stringify(frameOf(plain)));
@@ -42,14 +42,14 @@ test('what is written is what JSON.stringify would give, byte by byte, and the f
 });
 
 test('what surrounds the field is in one part before it and one behind', () => {
-  const form = held(text);
+  const form = inPieces(text);
   const value = new EncodedObject({ path: 'p', content: '', size: 3, mode: 4 }, 'content', form);
   const [before, after] = ['{"path":"p","content":', ',"size":3,"mode":4}'].map((part) => Buffer.from(part));
   expect(value.parts()).toEqual([before, ...form.json, after]);
 });
 
 test('it is decoded once, with the field in its position', () => {
-  const form = held(text);
+  const form = inPieces(text);
   const value = new EncodedObject({ path: 'p', content: '', size: 3 }, 'content', form);
   const plain = { path: 'p', content: text, size: 3 };
   expect([decoded(value), JSON.parse(JSON.stringify(value)), decoded(plain), decoded(null)]).toEqual([
@@ -66,5 +66,5 @@ test.each<[string, unknown]>([
   ['a BigInt', 1n],
   ['something nested too deep', JSON.parse('['.repeat(100_000) + ']'.repeat(100_000))],
 ])('%s beside the field has no JSON', (_, other) => {
-  expect(encodeFrame(frameOf(new EncodedObject({ content: '', other }, 'content', held(text))))).toBeUndefined();
+  expect(encodeFrame(frameOf(new EncodedObject({ content: '', other }, 'content', inPieces(text))))).toBeUndefined();
 });

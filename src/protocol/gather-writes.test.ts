@@ -6,20 +6,20 @@ import { gatherWrites, MAX_GATHERED } from './gather-writes.ts';
 /** A stream that records how many writes were flushed at once. */
 function record() {
   const flushes: number[] = [];
-  let held = 0;
+  let waiting = 0;
   let corks = 0;
   const gather = gatherWrites({
     cork: () => void (corks += 1),
     uncork: () => {
       corks -= 1;
-      if (corks === 0) flushes.push(held);
-      held = 0;
+      if (corks === 0) flushes.push(waiting);
+      waiting = 0;
     },
   });
   const write = (count: number) => {
     for (let left = count; left > 0; left -= 1) {
       gather();
-      held += 1;
+      waiting += 1;
     }
   };
   return { flushes, write, corks: () => corks };

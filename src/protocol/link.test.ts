@@ -6,7 +6,7 @@ import { encodeFrame, memoryLinks, type Link } from './link.ts';
 const ping: Frame = { type: 'ping' };
 const call = (n: number): Frame => ({ type: 'invokefunction', function_id: 'f', data: n });
 
-/** Attaches and keeps what happens, in order. */
+/** Attaches and records the events, in order. */
 function listen(link: Link): unknown[] {
   const seen: unknown[] = [];
   link.attach({ frame: (frame) => seen.push(frame), closed: (reason) => seen.push(reason) });

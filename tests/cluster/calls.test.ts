@@ -139,7 +139,7 @@ describe.skipIf(NO_NATS)('calls between nodes (needs nats-server)', () => {
     const call = { type: 'invokefunction', function_id: 'work::once', namespace: 'b', data: { key: 'v1' } } as const;
     link.send({ ...call, action: { type: 'void' } });
     await expect.poll(() => b.ran.get('v1')).toBe(1);
-    // What is sent after it is answered after it.
+    // A call that is sent later is answered later.
     link.send({ ...call, invocation_id: 'v2', data: { key: 'v2' } });
     await expect.poll(() => frames).toMatchObject([{ invocation_id: 'v2', result: { key: 'v2', by: 'b' } }]);
     expect([a.ran.has('v1'), b.ran.get('v1')]).toEqual([false, 1]);

@@ -1,4 +1,4 @@
-/** The functions of all nodes as one list: how it grows and shrinks, what it holds, and which of two claims serves. */
+/** The functions of all nodes as one list: how it grows and shrinks, its rows, and which of two claims serves. */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { silentLog } from '#contract';
@@ -50,7 +50,7 @@ describe.skipIf(NO_NATS)('the functions of a cluster (needs nats-server)', () =>
     workers.push(worker);
     return worker;
   };
-  /** What many functions of one worker are called, by node. */
+  /** Names of many functions of one worker, by node. */
   const idsAt = (at: number) => Array.from({ length: FUNCTIONS }, (_, number) => `many::n${at}-f${number}`);
   const handlers = (ids: string[], answer: string) => Object.fromEntries(ids.map((id) => [id, () => answer]));
 

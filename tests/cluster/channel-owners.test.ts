@@ -44,9 +44,9 @@ describe.skipIf(NO_NATS)('owners of channels (needs nats-server)', () => {
     const writing = failureOf(writeOn(a, written));
     await expect.poll(() => owner.ask<number>('itemsRead')).toBeGreaterThan(0);
     // Without a call that runs there, its silence would be noticed after the lease only.
-    const running = a.bus.call('work::once', { key: 'held', ms: 600_000 }, { namespace: 'owner' });
+    const running = a.bus.call('work::once', { key: 'running', ms: 600_000 }, { namespace: 'owner' });
     running.catch(() => {});
-    await expect.poll(() => owner.ask('isRunning', { key: 'held' })).toBe(true);
+    await expect.poll(() => owner.ask('isRunning', { key: 'running' })).toBe(true);
 
     owner.signal('SIGKILL');
     await expect(reader.next()).rejects.toThrow();

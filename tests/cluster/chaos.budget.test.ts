@@ -1,4 +1,4 @@
-/** Memory of nodes while servers and a node are killed and hang: what waits for them does not pile up. */
+/** Memory of nodes while servers and a node are killed and hang: messages that wait for them do not pile up. */
 import { expect, test } from 'vitest';
 
 import { rounds } from '#testing';
@@ -9,7 +9,7 @@ import { chaos } from './support/server-faults.ts';
 /** Finished calls are remembered for 30 seconds. */
 const WARM_SECONDS = 35;
 const SECONDS = rounds(35, 35, 3_600);
-/** Generous: a fault may have ended a moment before, with what waited for it not yet freed. */
+/** Generous: a fault may have ended a moment before, with the messages that waited for it not yet freed. */
 const MOST_GROWN_MB = { keptMb: 10, rssMb: 60 };
 
 test.skipIf(NO_NATS)(

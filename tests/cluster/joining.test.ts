@@ -14,7 +14,7 @@ describe.skipIf(NO_NATS)('nodes that may not join (needs nats-server)', () => {
   let door: TestNode;
   let host: TestNode;
 
-  // With users that are held to their names: a host may ask as well.
+  // With users that may use only their names: a host may ask as well.
   beforeAll(async () => {
     const { block, seeds } = await makeUsers('default', [
       { name: 'door', isDoor: true },

@@ -8,7 +8,7 @@ import { CutNetwork } from './support/cut.ts';
 import { addWorker, startNode, untilKnown, type TestNode } from './support/nodes.ts';
 
 const COUNT = rounds(20, 200, 2_000);
-/** Above what one message carries: the result is announced, and fetched in pieces. */
+/** Above the size of one message: the result is announced, and fetched in pieces. */
 const LARGE = 'x'.repeat(600_000);
 
 type Result = Extract<Frame, { type: 'invocationresult' }>;

@@ -19,7 +19,7 @@ const PATIENCE_MS = rounds(60_000, 600_000, 3_600_000);
 const NOTICES_SILENCE = 'ping_interval: "1s"\nping_max: 2';
 
 /** Calls from before a fault until after it. */
-const HELD = { isHeld: true, count: COUNT, inFlight: 16, prefix: 'storm ' };
+const STORM = { isLasting: true, count: COUNT, inFlight: 16, prefix: 'storm ' };
 const NO_FAULT = { answered: true, others: {}, ranAndWasReportedUnsent: 0 };
 
 interface Answer {
@@ -40,7 +40,7 @@ const countAt =
     keys.filter((key) => ran.has(key)).length;
 /** How often each call ran that is not of the storm; of the storm, those that ran more than once. */
 const calls = ({ ran }: TestNode) =>
-  Object.fromEntries([...ran].filter(([key, times]) => !key.startsWith(HELD.prefix) || times > 1));
+  Object.fromEntries([...ran].filter(([key, times]) => !key.startsWith(STORM.prefix) || times > 1));
 
 describe.skipIf(NO_NATS).concurrent('nodes that are cut off (needs nats-server)', { timeout: PATIENCE_MS }, () => {
   test('cluster.X03, cluster.X04 a node that hangs is gone after its lease; calls of a killed node and of one that hangs are cancelled', async ({
@@ -57,7 +57,7 @@ describe.skipIf(NO_NATS).concurrent('nodes that are cut off (needs nats-server)'
       untilProcessKnows(doomed, 'caller'),
       untilProcessKnows(sleeper, 'caller'),
     ]);
-    const storm = caller.ask<Storm>('storm', { ...HELD, namespace: 'callee' });
+    const storm = caller.ask<Storm>('storm', { ...STORM, namespace: 'callee' });
     const asleep = call(sleeper, 'caller', { key: 'asleep', ms: 60_000 });
     const hanging = call(caller, 'callee', { key: 'hangs', ms: 60_000 });
     void call(doomed, 'caller', { key: 'orphan', ms: 60_000 }).catch(() => {});
@@ -107,7 +107,7 @@ describe.skipIf(NO_NATS).concurrent('nodes that are cut off (needs nats-server)'
     await using b = await startNode([network.url], 'b');
     await using crowd = await NodeProcess.start('crowd', nats.urls);
     await Promise.all([untilKnown(a, 'b'), untilKnown(b, 'a'), untilProcessKnows(crowd, 'b')]);
-    const storm = crowd.ask<Storm>('storm', { ...HELD, namespace: 'b' });
+    const storm = crowd.ask<Storm>('storm', { ...STORM, namespace: 'b' });
     const before = a.cluster.nodes().find(({ name }) => name === 'b');
     const running = outcome(a.bus.call('work::once', { key: 'cut', ms: 60_000 }, { namespace: 'b' }));
     await expect.poll(() => b.ran.get('cut')).toBe(1);
@@ -146,7 +146,7 @@ describe.skipIf(NO_NATS).concurrent('nodes that are cut off (needs nats-server)'
     await using crowd = await NodeProcess.start('crowd', [one]);
     await Promise.all([untilKnown(a, 'b', 'c'), untilKnown(b, 'a', 'c'), untilKnown(c, 'b')]);
     await untilProcessKnows(crowd, 'b');
-    const storm = crowd.ask<Storm>('storm', { ...HELD, namespace: 'b' });
+    const storm = crowd.ask<Storm>('storm', { ...STORM, namespace: 'b' });
     const running = outcome(a.bus.call('work::once', { key: 'split', ms: 60_000 }, { namespace: 'b' }));
     await expect.poll(() => b.ran.get('split')).toBe(1);
     network.cut();

@@ -12,7 +12,7 @@ import { NatsServers, NO_NATS } from '../../src/testing/nats.ts';
 import { NodeProcess, untilKnown, verdict, type Storm } from './support/node-process.ts';
 
 const MiB = 1024 * 1024;
-/** Below what is announced and fetched in pieces: it waits in the server. */
+/** Below the size that is announced and fetched in pieces: it waits in the server. */
 const BODY_BYTES = 100_000;
 const STANDS_MS = 4_000;
 

@@ -1,4 +1,4 @@
-/** What watchers of one node hear about the others: the console loads its list of nodes after each report. */
+/** Reports to the watchers of one node about the others: the console loads its list of nodes after each report. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { NatsServers, NO_NATS } from '../../src/testing/nats.ts';

@@ -1,4 +1,4 @@
-/** Calls between clients of both SDK generations: what goes in comes out. */
+/** Calls between clients of both SDK generations: values arrive unchanged. */
 import { expect, test } from 'vitest';
 
 import { startEngine } from '#testing';

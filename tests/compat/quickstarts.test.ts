@@ -1,7 +1,7 @@
 /**
  * The JavaScript samples of the seeds, unchanged (tests/compat/samples), on our own workers; only the port differs.
  *
- * None of them ends by itself: the client stays open. A test reads what was printed and ends the program.
+ * None of them ends by itself: the client stays open. A test reads the output and ends the program.
  */
 import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';

@@ -95,13 +95,13 @@ test('the right token ends the former connection before the next frame is handle
   await using engine = await startEngine();
   await using former = await RawPeer.connect(engine.url);
   const { worker_id, reattach_token } = await former.next('workerregistered');
-  former.send({ type: 'registerfunction', id: 'place::held' });
+  former.send({ type: 'registerfunction', id: 'place::kept' });
   await former.call('engine::workers::list');
   await using returned = await RawPeer.connect(engine.url);
 
   const ended = former.closed();
   returned.send(reattach(worker_id, reattach_token));
-  returned.send({ type: 'registerfunction', id: 'place::held' });
+  returned.send({ type: 'registerfunction', id: 'place::kept' });
 
   await within(ended, 'the end of the former connection');
   await returned.call('engine::workers::list');
@@ -116,12 +116,12 @@ test.each([
   await using engine = await startEngine();
   await using owner = await RawPeer.connect(engine.url);
   const { worker_id } = await owner.next('workerregistered');
-  owner.send({ type: 'registerfunction', id: 'place::held' });
+  owner.send({ type: 'registerfunction', id: 'place::kept' });
   await owner.call('engine::workers::list');
   await using thief = await RawPeer.connect(engine.url);
 
   thief.send(reattach(...(forged(worker_id as string) as [unknown, unknown])));
-  thief.send({ type: 'registerfunction', id: 'place::held' });
+  thief.send({ type: 'registerfunction', id: 'place::kept' });
 
   expect(await thief.next('registrationrejected')).toMatchObject({ owner_worker_id: worker_id });
   expect((await owner.call('engine::workers::list')).error).toBeUndefined();

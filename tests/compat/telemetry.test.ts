@@ -66,7 +66,7 @@ test('the SDKs do send telemetry by default: the check above is not empty', asyn
   server.close();
 });
 
-/** Makes one call with default options, does what is given, and shuts down. */
+/** Makes one call with default options, runs the given step, and shuts down. */
 function program(version: Version, url: string, then = ''): Child {
   const code = `
     import { registerWorker } from '${packageOf[version]}';

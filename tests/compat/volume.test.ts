@@ -1,4 +1,4 @@
-/** Many calls, large payloads, and what happens just above the limit. */
+/** Many calls, large payloads, and payloads just above the limit. */
 import { createHash, randomBytes } from 'node:crypto';
 
 import { expect, test } from 'vitest';

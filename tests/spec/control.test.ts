@@ -1,4 +1,4 @@
-/** What a person at the console may do to the calls of others: cancel one, stop all of a caller, pause it. */
+/** Control at the console over the calls of others: cancel one, stop all of a caller, pause it. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
@@ -121,7 +121,7 @@ test('mcp.P13 calls of a paused caller wait while those of others run, and start
   const other = await connect(running.url, { name: 'cursor' });
   expect(await other.call('digger::dig', { at: 'other' })).toBe('done');
   other.close();
-  // Its own functions answer: the agent may still read what there is.
+  // Its own functions answer: the agent may still read the list.
   await agent.call('engine::workers::list');
   expect(dug).toEqual(['first', 'other']);
   await ask('engine::callers::pause', { id, on: false });
@@ -164,12 +164,12 @@ test('mcp.P13 a waiting call ends with its caller, its timeout, its cancellation
   await ask('engine::callers::pause', { id });
   expect(await codeOf(agent.call('digger::dig', { at: 'late' }, { timeoutMs: 50 }))).toBe('TIMEOUT');
   await expect.poll(async () => (await caller()).waiting).toBe(0);
-  const held = codeOf(agent.call('digger::dig', { at: 'held' }));
+  const waiting = codeOf(agent.call('digger::dig', { at: 'waiting' }));
   const stopped = codeOf(agent.call('digger::dig', { at: 'stopped' }));
   await expect.poll(async () => (await caller()).waiting).toBe(2);
-  const [row] = (await calls()).running.filter(({ line }) => line === 'held');
+  const [row] = (await calls()).running.filter(({ line }) => line === 'waiting');
   await ask('engine::calls::cancel', { id: row!.id });
-  expect(await held).toBe('CANCELLED');
+  expect(await waiting).toBe('CANCELLED');
   expect(await ask('engine::callers::stop', { id })).toEqual({ cancelled: 1 });
   expect(await stopped).toBe('CANCELLED');
   void agent.call('digger::dig', { at: 'gone' }).catch(() => {});

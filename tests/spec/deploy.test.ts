@@ -1,5 +1,5 @@
 /**
- * The manifests in deploy/: each has the shape of its kind, and names only what is there.
+ * The manifests in deploy/: each has the shape of its kind, and names only existing things.
  *
  * The types of Kubernetes judge the shape: a field that a kind does not have is an error of the compiler. No cluster runs
  * them here.
@@ -61,7 +61,7 @@ const pods = manifests.flatMap(({ kind, spec }) =>
   spec?.template ? [{ kind, ...spec, template: spec.template }] : [],
 );
 
-/** What the compiler says about these as objects of their kinds. */
+/** Errors of the compiler for these as objects of their kinds. */
 async function complaints(objects: readonly Manifest[]): Promise<string> {
   const lines = objects.map(({ apiVersion, kind, ...rest }, at) => {
     const type = `import('kubernetes-types/${MODULES[apiVersion]}').${kind}`;

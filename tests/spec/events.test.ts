@@ -1,4 +1,4 @@
-/** What a call reports while it runs, through every door, and to no caller that did not ask. */
+/** Events of a call while it runs, through every door, and to no caller that did not ask. */
 import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import { setTimeout as passed } from 'node:timers/promises';

@@ -423,7 +423,7 @@ test('undo.B11 a file over max_image_bytes is changed without a before-image, an
 
 const LARGE = 2 * 2 ** 30;
 
-/** What becomes of a large file: with it, or over it. */
+/** Operations on a large file: with it, or over it. */
 const OVER_LARGE: [string, Record<string, unknown>][] = [
   ['coder::create-file', { files: [{ path: 'large', content: 'new', overwrite: true }] }],
   ['coder::delete-file', { paths: ['large'] }],

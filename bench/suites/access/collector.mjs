@@ -1,4 +1,4 @@
-/** A collector of OTLP that reads what it gets, answers 200, and says how many requests there were. */
+/** A collector of OTLP that reads every request, answers 200, and says how many requests there were. */
 import { createServer } from 'node:http';
 
 import { serveParent } from '../../processes.mjs';

@@ -1,4 +1,4 @@
-/** A policy whose first rule decides, so that every call is held against all twenty. */
+/** A policy whose first rule decides, so that every call is checked against all twenty. */
 const EXCEPTIONS = [
   { deny: { function: 'shell::*' } },
   { deny: { function: ['sandbox::create', 'sandbox::remove'] } },

@@ -1,4 +1,4 @@
-/** What several tasks send to a server: a shell line and an exact replacement, in the words of each. */
+/** Calls that several tasks send to a server: a shell line and an exact replacement, in the words of each. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

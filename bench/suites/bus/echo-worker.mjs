@@ -1,4 +1,4 @@
-/** The echo as a worker of ours, with a handler like most: asynchronous, its request held against a schema. */
+/** The echo as a worker of ours, with a handler like most: asynchronous, its request validated by a schema. */
 import { z } from 'zod';
 
 import { defineErrors, defineWorker } from '#contract';

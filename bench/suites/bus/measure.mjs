@@ -1,4 +1,4 @@
-/** What a client does in one round: a number of echoes, so many at a time. */
+/** One round of a client: a number of echoes, so many at a time. */
 import { median, percentile } from '../../statistics.mjs';
 
 /** `call` sends a request and resolves with the answer, which has to be its echo. */

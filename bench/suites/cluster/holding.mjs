@@ -1,10 +1,10 @@
 /** Ends everything that a measurement started, also when it fails; the newest first. */
 export async function holding(work) {
-  const held = [];
-  const hold = (part) => (held.push(part), part);
+  const parts = [];
+  const hold = (part) => (parts.push(part), part);
   try {
     return await work(hold);
   } finally {
-    for (const part of held.toReversed()) await (part.stop?.() ?? part[Symbol.asyncDispose]());
+    for (const part of parts.toReversed()) await (part.stop?.() ?? part[Symbol.asyncDispose]());
   }
 }

@@ -1,5 +1,5 @@
 /**
- * What the parent asks of a program that has a connection to an engine: echoes, one end of a channel, its processor
+ * Requests of the parent to a program that has a connection to an engine: echoes, one end of a channel, its processor
  * time.
  */
 import { ECHO } from '../bus/echo-worker.mjs';

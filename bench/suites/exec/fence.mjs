@@ -1,4 +1,4 @@
-/** What the fence costs: the program that does nothing, and the tests of a small project. */
+/** Costs of the fence: the program that does nothing, and the tests of a small project. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Output of a command while it runs: how late a line comes, what the ring takes, and what a terminal costs. */
+/** Output of a command while it runs: latency of a line, throughput of the ring, and costs of a terminal. */
 import { spawn } from 'node:child_process';
 
 import { connect } from '#client';

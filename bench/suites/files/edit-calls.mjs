@@ -26,11 +26,11 @@ export function bareEdits(folder, store, { size, isSynced, isKept }) {
     if (isKept) linkSync(place, join(store, 'images', `${count}`));
     if (isSynced) await syncLater(fd);
     if (isKept) writeSync(log, LINE);
-    const held = isKept ? undefined : openSync(place, O_PATH);
+    const replaced = isKept ? undefined : openSync(place, O_PATH);
     renameSync(temp, place);
     closeSync(fd);
     if (isSynced) await syncFolder(folder);
-    if (held !== undefined) setImmediate(() => close(held, () => {}));
+    if (replaced !== undefined) setImmediate(() => close(replaced, () => {}));
   };
 }
 

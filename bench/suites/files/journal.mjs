@@ -83,7 +83,7 @@ function twenty(corpus, edit) {
       }
     });
     await replacedFilesFreed();
-    // A sync writes what the case before left unwritten too, such as the blocks that it freed.
+    // A sync also writes the pending pages of the case before, such as the blocks that it freed.
     execFileSync('sync', ['-f', corpus.path('.')]);
     return result;
   };
@@ -121,7 +121,7 @@ async function measureSets(harness, corpus) {
   const NAMES = 'reading the names in it';
   cases[DELETE] = async () => {
     cpSync(corpus.path('folder'), corpus.path('rm/folder'), { recursive: true });
-    // Waits for what the last delete left for after its reply.
+    // Waits for the work that the last delete left for after its reply.
     await call('coder::checkpoints', { limit: 1 });
     return await timed(() => call('coder::delete-file', { paths: ['folder'], recursive: true }));
   };
@@ -167,14 +167,14 @@ async function openHost(corpus, fsync) {
 
 /** Waits until this process has closed the files that it replaced: freeing them must not slow the next case down. */
 async function replacedFilesFreed() {
-  const isHeld = (fd) => {
+  const isReplaced = (fd) => {
     try {
       return readlinkSync(`/proc/self/fd/${fd}`).endsWith(' (deleted)');
     } catch {
       return false;
     }
   };
-  while (process.platform === 'linux' && readdirSync('/proc/self/fd').some(isHeld)) await nextTurn();
+  while (process.platform === 'linux' && readdirSync('/proc/self/fd').some(isReplaced)) await nextTurn();
 }
 
 async function timed(work) {

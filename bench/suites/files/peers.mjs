@@ -33,7 +33,7 @@ export async function startDesktopCommander(home) {
   mkdirSync(join(home, '.claude-server-commander'), { recursive: true });
   const config = { telemetryEnabled: false, allowedDirectories: [], blockedCommands: [] };
   writeFileSync(join(home, '.claude-server-commander/config.json'), JSON.stringify(config));
-  // Nothing of what it does here is of use to others, and it should not wait for a network.
+  // Nothing of its work here is of use to others, and it should not wait for a network.
   const env = { HOME: home, DESKTOP_COMMANDER_DISABLE_TELEMETRY: '1', DC_FLAG_URL: 'http://127.0.0.1:9/' };
   return StdioServer.start([entry], { PATH: '/usr/bin:/bin', ...env });
 }

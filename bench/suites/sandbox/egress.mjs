@@ -1,5 +1,5 @@
 /**
- * What comes into a sandbox through the tunnel and the egress proxy, by rung: a large answer, and a small one from the
+ * Throughput into a sandbox through the tunnel and the egress proxy, by rung: a large answer, and a small one from the
  * start of the program that asks.
  *
  * The server is of this machine and of this process, so its work is in the numbers too.

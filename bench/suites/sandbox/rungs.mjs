@@ -1,5 +1,5 @@
 /**
- * The rungs side by side: what a new machine costs on each that this host has.
+ * The rungs side by side: costs of a new machine on each that this host has.
  *
  * The goals are what prototypes reached on this class of host, times 1.3. What KVM or HVF would give is not measured
  * where they do not work: a rung that does not probe has no row.

@@ -23,7 +23,7 @@ const REGEXES = [
   `(?:${repeated('a|', 'a)*b')}`,
   repeated('\\s+', '$'),
 ];
-/** Each class stands for a hundred thousand characters, which is what takes the time. */
+/** Each class stands for a hundred thousand characters, which takes the time. */
 const UNICODE_REGEXES = [repeated('(\\w+\\s?)+', '!!'), repeated('([\\p{L}]+)*', '\\d')];
 const GLOBS = [
   repeated('*a', 'b'),

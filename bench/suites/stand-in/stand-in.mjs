@@ -1,7 +1,7 @@
 /**
  * The stand-in for the documented worker, built here on first use: `src/main.rs`, with cargo and Debian's crates.
  *
- * As root it installs with apt what that takes; otherwise the suite runs without it and says what to install.
+ * As root it installs with apt what that takes; otherwise the suite runs without it and names the packages to install.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** What the doctor reports of rungs, and which it does not try; the test decides their answers. */
+/** The doctor's report of rungs, and the rungs that it does not try; the test decides their answers. */
 import { expect, test } from 'vitest';
 
 import { fakeBackend, no, yes, type FakeBackend } from '#testing';

@@ -1,4 +1,4 @@
-/** What a node announces is what other nodes read: both ends have the same limits. */
+/** Other nodes read all that a node announces: both ends have the same limits. */
 import { expect, test } from 'vitest';
 
 import type { RegisteredFunction } from '#engine';

@@ -1,4 +1,4 @@
-/** The caps on announced bodies: what waits to be fetched, for how long, and how many are fetched at once. */
+/** The caps on announced bodies: bytes that wait to be fetched, for how long, and fetches at once. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import { BODIES_AT_ONCE, MAX_OUTBOX_BYTES, OUTBOX_MS, PIECE_BYTES, PIECES_AT_ONCE } from '../limits.ts';
@@ -26,7 +26,7 @@ function pair() {
   };
   const sender = new Bodies({} as Wire, new Subjects('c', A));
   const receiver = new Bodies({ request } as unknown as Wire, new Subjects('c', B));
-  /** Answers what waits, and what is asked for then, until nothing is. */
+  /** Answers all waiting fetches, and those that follow, until none waits. */
   const settle = async () => {
     for (let idle = 0; idle < 20; idle++) {
       for (const answer of pending.splice(0)) [idle] = [0, answer()];

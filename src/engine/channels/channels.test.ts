@@ -144,13 +144,13 @@ describe('a broker', () => {
     [1, 1],
     [1024, 1024],
     [1_000_000, 1024],
-  ])('a buffer of %j holds %i messages', (asked, held) => {
+  ])('a buffer of %j holds %i messages', (asked, size) => {
     const broker = new ChannelBroker(defaultLimits);
     const channel = broker.find(broker.create(asked).writer)!;
     channel.takeWriter({ resume() {}, readerGone() {} });
     let pushed = 1;
     while (channel.push('') === 'more') pushed++;
-    expect(pushed).toBe(held);
+    expect(pushed).toBe(size);
     broker.close();
   });
 

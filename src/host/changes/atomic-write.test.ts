@@ -60,12 +60,12 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
 
   test.skipIf(process.platform !== 'linux')('the descriptors of replaced files are all closed', async () => {
     await using dir = await tempDir({ a: '' });
-    const held = () => readdirSync('/proc/self/fd').filter((fd) => targetOf(fd).startsWith(dir.root));
+    const openFds = () => readdirSync('/proc/self/fd').filter((fd) => targetOf(fd).startsWith(dir.root));
     for (let i = 0; i < 50; i++) {
       using entry = target(dir, 'a');
       await writeWhole(entry, Buffer.from(`${i}`), options);
     }
-    await expect.poll(held).toEqual([]);
+    await expect.poll(openFds).toEqual([]);
   });
 
   test('a large file is written completely and yields to other work in between', async () => {

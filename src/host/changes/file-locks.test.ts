@@ -42,14 +42,14 @@ test('any order of any keys ends without deadlock, exclusively, and leaves no ke
       fc.array(fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 3 }), { maxLength: 12 }),
       async (requests) => {
         const locks = new FileLocks();
-        const held = new Set<string>();
+        const locked = new Set<string>();
         const work = (keys: string[]) => async () => {
           for (const key of new Set(keys)) {
-            expect(held).not.toContain(key);
-            held.add(key);
+            expect(locked).not.toContain(key);
+            locked.add(key);
           }
           await Promise.resolve();
-          for (const key of keys) held.delete(key);
+          for (const key of keys) locked.delete(key);
         };
         await Promise.all(requests.map((keys) => locks.run(keys, work(keys))));
         expect(locks.size).toBe(0);

@@ -19,7 +19,7 @@ import { toBytes } from '../text/byte-string.ts';
 import { HostError, type HostReason } from '../host-error.ts';
 import { openJail, type Jail } from './jail.ts';
 
-/** What happens to a path: the canonical path it opens, or the reason why not. */
+/** The canonical path that a path opens, or the reason why it opens none. */
 function outcome(jail: Jail, path: string, open: 'open' | 'openDir' = 'open'): string {
   try {
     using handle = jail[open](path);

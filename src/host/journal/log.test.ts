@@ -19,7 +19,7 @@ test('a line that another process appends while the log is shortened is kept', a
   ours.append(line(1));
   ours.readNew();
   theirs.append(line(2));
-  // Between the rename and the copy of what came since the log was read.
+  // Between the rename and the copy of the records that came since the log was read.
   fs.renameSync = (...names) => {
     renameSync(...names);
     theirs.close();

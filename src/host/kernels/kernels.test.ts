@@ -150,7 +150,7 @@ test('a text has all the bits of what it holds, in any case', () => {
   );
 });
 
-test('the columns that have all rows are found, whatever they held before', () => {
+test('the columns that have all rows are found, whatever was in them before', () => {
   const [signature, rows, set, blocks, bits, blockBytes] = [1024, 2048, 3072, 4096, 64, 1024];
   const columns = fc.array(fc.array(fc.nat(bits - 1), { maxLength: 12 }), { minLength: 256, maxLength: 256 });
   const write = (rowsSet: number[][]) => {

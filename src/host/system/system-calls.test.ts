@@ -75,7 +75,7 @@ describe.skipIf(!calls)('with the package', () => {
     expect(openLinkless(`/proc/${process.pid}/cwd`, constants.O_RDONLY)).toBeUndefined();
   });
 
-  test('opens names of a held directory, whatever their bytes are', async () => {
+  test('opens names of an open directory, whatever their bytes are', async () => {
     await using dir = await tempDir({ 'a/f.txt': 'content', 'a/ß': 'named', 'a/link': { symlink: 'f.txt' } });
     const bytes = 'not \xff text' as ByteString;
     const fd = openSync(dir.path('a'), constants.O_RDONLY);
@@ -96,7 +96,7 @@ describe.skipIf(!calls)('with the package', () => {
     }
   });
 
-  test('sees of a name in a held directory what Node does', async () => {
+  test('sees of a name in an open directory what Node does', async () => {
     await using dir = await tempDir({
       'f.txt': 'content',
       run: { content: '', mode: 0o4755 },
@@ -122,9 +122,9 @@ describe.skipIf(!calls)('with the package', () => {
         if (name === bytes) continue;
         expect(lstat(dir.path(toText(name)))).toEqual(expected);
         if (!stat.isFile()) continue;
-        const held = openSync(dir.path(toText(name)), constants.O_RDONLY);
-        expect(fstat(held)).toEqual(expected);
-        closeSync(held);
+        const file = openSync(dir.path(toText(name)), constants.O_RDONLY);
+        expect(fstat(file)).toEqual(expected);
+        closeSync(file);
       }
       expect([fstat(-1), lstat(dir.path('missing'))]).toEqual([undefined, undefined]);
       expect(['missing', 'f.txt/x'].map((name) => statAt(fd, toBytes(name)))).toEqual([undefined, undefined]);
@@ -133,7 +133,7 @@ describe.skipIf(!calls)('with the package', () => {
     }
   });
 
-  test('links a name in a held directory, a symlink itself, and nothing over an existing file', async () => {
+  test('links a name in an open directory, a symlink itself, and nothing over an existing file', async () => {
     await using dir = await tempDir({ 'in/ß': 'content', 'in/link': { symlink: 'ß' }, taken: 'kept' });
     const fd = openSync(dir.path('in'), constants.O_RDONLY);
     try {

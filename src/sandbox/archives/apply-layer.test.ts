@@ -72,7 +72,7 @@ test('gives directories that no layer describes, the root among them, the usual 
   expect(modes).toEqual(['755', '755', '755']);
 });
 
-test('hides one name, and all that a directory held, of the layers below only', async () => {
+test('hides one name, and all names in a directory, of the layers below only', async () => {
   await using dir = await tempDir();
   await apply(dir, [
     [

@@ -23,7 +23,7 @@ async function entriesOf(source: AsyncIterable<Uint8Array>) {
   return entries;
 }
 
-// What `tar` calls the formats; v7 has no long names.
+// Names of the formats in `tar`; v7 has no long names.
 test.each(['v7', 'oldgnu', 'gnu', 'ustar', 'pax'])('reads what tar writes as %s', async (format) => {
   const long = format === 'v7' ? 'file.txt' : LONG;
   await using dir = await tempDir({ [long]: 'long', 'b/empty': '', 'b/ümlaut': 'x'.repeat(1000), 'c/': '' });

@@ -1,4 +1,4 @@
-/** Programs are built once, with equal bytes every time, and report what is missing. */
+/** Programs are built once, with equal bytes every time, and report a missing compiler. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 
 import { expect, test } from 'vitest';

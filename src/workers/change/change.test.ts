@@ -192,18 +192,18 @@ describe.skipIf(process.platform !== 'linux')('a change', () => {
   });
 
   test('change.A25 after a refresh only files that are held open keep their former content', async () => {
-    await using cell = await changeCell({ 'd/held': 'old', 'd/replaced': 'old', 'd/gone': 'old' });
+    await using cell = await changeCell({ 'd/opened': 'old', 'd/replaced': 'old', 'd/gone': 'old' });
     const change = await cell.begin();
     using lease = await layersIn(cell).enter(change);
     const at = (name: string) => `${lease.layer.view}/d/${name}`;
-    for (const name of ['held', 'replaced', 'gone', 'late']) existsSync(at(name));
-    const fd = openSync(at('held'), 'r');
+    for (const name of ['opened', 'replaced', 'gone', 'late']) existsSync(at(name));
+    const fd = openSync(at('opened'), 'r');
     // As another program does it, which pins nothing.
-    for (const name of ['held', 'replaced'])
+    for (const name of ['opened', 'replaced'])
       await cell.call('shell::exec', { command: 'sh', args: ['-c', `echo new > t && mv t d/${name}`] });
     await cell.call('shell::exec', { command: 'sh', args: ['-c', 'rm d/gone; echo new > d/late'] });
     await lease.layer.mounted.refresh();
-    expect(['held', 'replaced', 'late'].map((name) => readFileSync(at(name), 'utf8'))).toEqual([
+    expect(['opened', 'replaced', 'late'].map((name) => readFileSync(at(name), 'utf8'))).toEqual([
       'old',
       'new\n',
       'new\n',
@@ -211,7 +211,7 @@ describe.skipIf(process.platform !== 'linux')('a change', () => {
     expect(existsSync(at('gone'))).toBe(false);
     closeSync(fd);
     await lease.layer.mounted.refresh();
-    expect(readFileSync(at('held'), 'utf8')).toBe('new\n');
+    expect(readFileSync(at('opened'), 'utf8')).toBe('new\n');
   });
 
   test('calls of others change nothing in a change: edits, new files, removed and renamed folders', async () => {

@@ -1,4 +1,4 @@
-/** The limits of changes, and disks that are full: what is refused, what is listed, and that the workspace stays whole. */
+/** The limits of changes, and full disks: refusals, lists, and a workspace that stays whole. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
@@ -180,7 +180,7 @@ describe.runIf(mayMount())('without room (root, which can mount a small disk)', 
     expect(failure).toMatchObject({ code: 'W216', message: expect.stringMatching(/z-large\.bin.*ENOSPC/) });
     expect(treeOf(cell.workspace)).toEqual(before);
     await cell.sh(change, 'rm z-large.bin');
-    // What was taken back is not a conflict, and what another program writes into such a file is one.
+    // A reverted file is not a conflict, and a write of another program into it is one.
     expect(await cell.call('change::diff', { change })).toMatchObject({ conflicts: [] });
     writeFileSync(cell.at('a.txt'), 'theirs\n');
     const refused = await cell.failure('change::commit', { change });

@@ -90,7 +90,7 @@ function outcomeOf({ reply }: Awaited<ReturnType<typeof measure>>): string {
   return 'error' in reply ? new CallError('coder::apply-patch', reply.error).code : 'result';
 }
 
-/** A patch, what it is applied to, and what comes of it: a result, or the code of the failure. */
+/** A patch, its text before, and its outcome: a result, or the code of the failure. */
 type Patching = [title: string, text: string, request: { patch: string }, outcome: string];
 
 test.each<Patching>([

@@ -48,7 +48,7 @@ test.each([
   ['nothing but continuation bytes', Buffer.alloc(2 * MIB + 5, 0x80)],
   ['bytes of control', Buffer.alloc(LARGE_BYTES, Buffer.from(Array.from({ length: 33 }, (_, code) => code)))],
 ])(
-  '%s is the same to a reader and on the wire, just below the size from which it is held as well',
+  '%s is the same to a reader and on the wire, just below the size from which it is kept as well',
   async (_, bytes) => {
     const below = bytes.subarray(0, LARGE_BYTES - 1);
     expect(sameText(await seen(bytes), decoded(bytes))).toBe(true);

@@ -128,7 +128,7 @@ describe.skipIf(WHY_NOT !== undefined)(`limits of hosts (${WHY_NOT ?? 'with nats
         message: expect.stringMatching(/^host a (is not reachable|was lost while the call ran)$/),
       });
       expect((await hostsAtFailure).filter((host) => host.startsWith('a '))).toEqual([]);
-      // The door is what lost NATS; the node kept its sandbox all the time.
+      // The door lost NATS; the node kept its sandbox all the time.
       expect(await a.exec(sandbox_id, 'echo', 'alive')).toBe('alive\n');
       await cluster.nats.restart(0);
       await expect.poll(() => door.exec(sandbox_id, 'echo', 'back').catch(String)).toBe('back\n');

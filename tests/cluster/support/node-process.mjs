@@ -19,7 +19,7 @@ const engine = new Engine({});
 const ran = new Map();
 let cancelled = 0;
 let itemsRead = 0;
-let isStormHeld = false;
+let isStormLasting = false;
 
 const link = await engine.dialer().dial();
 link.attach({
@@ -53,7 +53,7 @@ const bus = await connect(engine.dialer(), { name: 'caller' });
 const now = () => performance.timeOrigin + performance.now();
 
 const operations = {
-  /** Registers functions that do what `work::once` does, and says when. */
+  /** Registers functions like `work::once`, and reports when. */
   serve({ ids }) {
     for (const id of ids) link.send({ type: 'registerfunction', id, metadata: { workcell: { scope: 'one' } } });
     return now();
@@ -66,7 +66,7 @@ const operations = {
       await sleep(2);
     }
   },
-  /** What is left after a collection, without the keys that this program keeps itself. */
+  /** Memory after a garbage collection, without the keys that this program keeps itself. */
   keptMb() {
     ran.clear();
     setFlagsFromString('--expose-gc');
@@ -86,7 +86,7 @@ const operations = {
   isRunning: ({ key }) => ran.has(key),
   /** How many of these keys ran. */
   countOf: ({ keys }) => keys.filter((key) => ran.has(key)).length,
-  /** Makes a channel, and holds one end: it writes a text, or reads what comes. */
+  /** Makes a channel, and holds one end: it writes a text, or reads all that comes. */
   async channel({ write }) {
     const pair = await bus.createChannel();
     if (write === undefined) void readAll(await bus.openReader(pair.reader));
@@ -102,20 +102,20 @@ const operations = {
     }
   },
   /**
-   * Calls with a key each, some of which take long. Every one is answered exactly once, or this never ends. With `isHeld`
+   * Calls with a key each, some of which take long. Every one is answered exactly once, or this never ends. With `isLasting`
    * it continues until `endStorm`, and then until as many as `count` were answered with a result.
    */
   async storm(given) {
     const { id = 'work::once', namespace, count = Infinity, seconds = Infinity, inFlight, prefix, bytes = 0 } = given;
-    const { isHeld = false } = given;
+    const { isLasting = false } = given;
     const codes = {};
     const failed = {};
     const pad = 'x'.repeat(bytes);
-    isStormHeld = isHeld;
+    isStormLasting = isLasting;
     const endsAt = performance.now() + seconds * 1_000;
     let [next, ok, longestMs, lastFailureAt] = [0, 0, 0, 0];
     const lane = async () => {
-      while ((isHeld ? isStormHeld || ok < count : next < count) && performance.now() < endsAt) {
+      while ((isLasting ? isStormLasting || ok < count : next < count) && performance.now() < endsAt) {
         const key = `${prefix}${next++}`;
         const startedAt = performance.now();
         const ms = Math.random() < 0.02 ? 1_500 : Math.random() * 20;
@@ -128,7 +128,7 @@ const operations = {
           codes[code] = (codes[code] ?? 0) + 1;
           (failed[code] ??= []).push(key);
           lastFailureAt = now();
-          await sleep(isHeld ? 100 : 20);
+          await sleep(isLasting ? 100 : 20);
         }
         longestMs = Math.max(longestMs, performance.now() - startedAt);
       }
@@ -137,7 +137,7 @@ const operations = {
     return { calls: next, ok, codes, failed, longestMs: Math.round(longestMs), lastFailureAt };
   },
   endStorm() {
-    isStormHeld = false;
+    isStormLasting = false;
   },
   async leave() {
     await cluster.leave();

@@ -1,4 +1,4 @@
-/** What happens to the servers while nodes call each other; for tests and for the benchmark. */
+/** Faults of the servers while nodes call each other; for tests and for the benchmark. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { NatsServers } from '../../../src/testing/nats.ts';

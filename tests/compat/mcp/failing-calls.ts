@@ -4,7 +4,7 @@ export interface FailingCall {
   args: Record<string, unknown>;
   /** Start of the text. */
   begins: string;
-  /** The help in it: the next step, the nearest name, what exists. */
+  /** The help in it: the next step, the nearest name, the existing names. */
   says: string;
 }
 

@@ -1,4 +1,4 @@
-/** Waits with a deadline: returns the result, or fails with what did not come. */
+/** Waits with a deadline: returns the result, or fails with the name of the missing event. */
 
 /** Long enough for a busy machine, short enough to read the failure. */
 export const PATIENCE_MS = 30_000;

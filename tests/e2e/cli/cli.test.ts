@@ -1,4 +1,4 @@
-/** The command line as people type it: short names, completion in their shells, terminals, what it loads. */
+/** The command line as people type it: short names, completion in their shells, terminals, the modules that it loads. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, cpSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -95,7 +95,7 @@ describe('completion', () => {
     return { file: dir.path(`completion.${shell}`) };
   }
 
-  /** What each shell would offer. */
+  /** The completions that each shell would offer. */
   const OFFERED: Record<string, (file: string, typed: string) => string[]> = {
     bash(file, typed) {
       const line = `source '${file}'; COMP_WORDS=(${typed

@@ -1,4 +1,4 @@
-/** `--preset`: what agents may do where no configuration file decides. */
+/** `--preset`: the permissions of agents where no configuration file decides. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,4 +1,4 @@
-/** The console as a person's seat beside two agents: what they do, how it went, and how to stop it. */
+/** The console as a person's seat beside two agents: their calls, how each went, and how to stop one. */
 import { existsSync, readFileSync } from 'node:fs';
 
 import type { Client } from '@modelcontextprotocol/client';
@@ -160,13 +160,13 @@ describe.skipIf(why !== undefined)(`mcp.P14 the console beside agents${why === u
     await paused.getByRole('button', { name: 'Pause' }).click();
     await page.getByRole('button', { name: 'Pause it' }).click();
     await paused.getByText('paused').waitFor();
-    const held = run(claude, 'echo later > held.txt; cat held.txt');
+    const delayed = run(claude, 'echo later > later.txt; cat later.txt');
     await part('Waiting for you').getByText('echo later').waitFor();
     expect(await run(cursor, 'echo meanwhile')).toContain('meanwhile');
-    expect(existsSync(dir.path('ws/held.txt'))).toBe(false);
+    expect(existsSync(dir.path('ws/later.txt'))).toBe(false);
     await view.shoot('home-paused');
     await paused.getByRole('button', { name: 'Resume' }).click();
-    expect(await held).toContain('later');
+    expect(await delayed).toContain('later');
     await expect.poll(() => part('Waiting for you').count()).toBe(0);
   });
 

@@ -1,4 +1,4 @@
-/** A person approves and denies at the console what the policy of an agent asks about. */
+/** A person approves and denies at the console the calls that the policy of an agent asks about. */
 import { existsSync } from 'node:fs';
 
 import type { Browser } from 'playwright-core';

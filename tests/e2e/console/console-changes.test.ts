@@ -1,4 +1,4 @@
-/** Open changes in a real browser and on the command line: what they do, every deletion, approve and discard. */
+/** Open changes in a real browser and on the command line: their effects, every deletion, approve and discard. */
 import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 
 import type { Browser, Page } from 'playwright-core';

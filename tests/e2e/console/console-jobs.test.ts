@@ -182,7 +182,7 @@ describe.skipIf(why !== undefined)(`mcp.P4 jobs in the console${why === undefine
     expect(newRows).toBe(await page.locator('.xterm-rows > div').count());
     expect(newCols).toBeLessThan(cols!);
 
-    // What it printed, what was typed before the reload, and what is typed after it.
+    // Its output, the input before the reload, and the input after it.
     await page.keyboard.type('echo before');
     await expect.poll(screen).toMatch(/echo before$/);
     const seen = await screen();
@@ -236,7 +236,7 @@ describe.skipIf(why !== undefined)(`mcp.P4 jobs in the console${why === undefine
   });
 
   test.runIf(isFull)('live.D20 what a program asked of an earlier terminal is not answered again', async () => {
-    // It asks where the cursor is, and prints what is typed until a line ends.
+    // It asks where the cursor is, and prints the input until a line ends.
     const job = await start(
       `stty -echo; printf 'where\\033[6n\\n'; IFS= read -r x; printf %s "$x" | od -An -c; read y`,
       terminal,

@@ -186,7 +186,7 @@ afterAll(async () => {
   await dir?.[Symbol.asyncDispose]();
 });
 
-/** Calls of a function that ended since, by their callers, with what they changed. */
+/** Calls of a function that ended since, by their callers, with their changes. */
 async function endedSince(since: number, id: string): Promise<{ caller: string; changes: Change[] }[]> {
   const { ended } = (await page.call('engine::calls::list', { since })).result as {
     ended: { id: string; function_id: string; caller: string; principal: { kind: string } }[];

@@ -1,7 +1,7 @@
 /**
- * The README and the guides do what they show.
+ * The README and the guides run as they show.
  *
- * `WORKCELL_WRITE_GUIDES=1` writes what was printed into the pages instead of comparing.
+ * `WORKCELL_WRITE_GUIDES=1` writes the output into the pages instead of comparing.
  */
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

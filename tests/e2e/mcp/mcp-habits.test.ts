@@ -1,7 +1,7 @@
 /**
  * Habits of models: shell lines, and field names of other tools.
  *
- * Each call either does what was meant, or its refusal names the call that does, which is made here.
+ * Each call either has the intended effect, or its refusal names the call that has it, which is made here.
  */
 import { writeFileSync } from 'node:fs';
 
@@ -37,7 +37,7 @@ async function call({ http }: CliProcess, name: string, args: object) {
 }
 
 describe('seven lines for a shell', () => {
-  // With the shipped policy: what the refusal names, and that call.
+  // With the shipped policy: the call that the refusal names, and its result.
   test.each([
     ['echo hi > x.md', 'coder::create-file', 'coder_create_file', { files: [{ path: 'x.md', content: 'hi\n' }] }],
     ['cat a.md | wc -l', 'run the first command alone', 'shell_exec', { command: 'cat a.md' }],
@@ -51,7 +51,7 @@ describe('seven lines for a shell', () => {
     if (tool !== undefined) expect(await call(shipped, tool, args)).toMatchObject({ isError: false });
   });
 
-  // With a shell: the whole call is in the refusal, and does what was meant.
+  // With a shell: the whole call is in the refusal, and has the intended effect.
   test.each([
     ['echo hi > y.md && cat y.md', 'hi'],
     ['cat a.md | wc -l', '2'],

@@ -1,4 +1,4 @@
-/** Which tools each profile lists, under which names, and what they cost a model. */
+/** The tools that each profile lists, their names, and their tokens. */
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 

@@ -1,5 +1,5 @@
 /**
- * The isolation of sandboxes as users see it: the doctor, the setup, the failure that says what to do.
+ * The isolation of sandboxes as users see it: the doctor, the setup, the failure that names the next step.
  *
  * A PATH to an empty directory stands for a host without any program, and a script that installs nothing for apt.
  */

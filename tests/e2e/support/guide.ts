@@ -1,7 +1,7 @@
 /**
  * A guide as a test: its `console` blocks are typed into one shell, in order, and must print what the page shows.
  *
- * - `$ command` is run; `> ` continues the line before; the rest is what it prints.
+ * - `$ command` is run; `> ` continues the line before; the rest is its output.
  * - A command whose output ends with a ready line keeps running until the page ends or another replaces it.
  * - `<!-- file: name -->` before a block makes it a file in /tmp/demo, or in ~ with `~/name`.
  * - ```` ```console git ```` is run only where there is git; `console sandbox` only where there are sandboxes of namespaces,
@@ -151,7 +151,7 @@ function commandsOf(lines: readonly string[], from: number, end: number): Step[]
   });
 }
 
-/** Replaces what differs from run to run. */
+/** Replaces the values that differ from run to run. */
 function masked(text: string): string {
   return text
     .replaceAll(/[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/g, 'UUID')

@@ -58,7 +58,7 @@ const SECRETS = {
   STALE: 'planted-stale-secret',
 };
 
-/** One call a row: what it would do, and which callers may make it. Everybody else is refused. */
+/** One call a row: its effect, and the callers that may make it. All others are refused. */
 const CALLS: { id: string; payload: object; may: string[] }[] = [
   { id: 'coder::read-file', payload: { path: 'src/a.txt' }, may: ['none', 'reader', 'writer', 'asker', 'boss'] },
   { id: 'coder::search', payload: { query: 'x' }, may: ['none', 'reader', 'asker', 'boss'] },
@@ -241,7 +241,7 @@ describe('every door, every token, every effect', () => {
           count += 1;
           const right = expected(door, caller, call);
           if (verdict !== right) wrong.push(`${caller} ${id} ${JSON.stringify(payload)}: ${verdict}, not ${right}`);
-          // Restores what an allowed call removed.
+          // Restores the files that an allowed call removed.
           mkdirSync(dir.path('w/other'), { recursive: true });
           mkdirSync(dir.path('w/src/locked'), { recursive: true });
           mkdirSync(dir.path('w/src/free'), { recursive: true });

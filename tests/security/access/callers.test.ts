@@ -275,7 +275,7 @@ describe.each(['in this process', 'on a socket'])('a caller with grants, whose d
     expect(worker.frames.filter(({ function_id }) => function_id === 'engine::queue::enqueue')).toEqual([]);
   });
 
-  test('is held to what its MCP server offers, also where a tool has another calls it', async () => {
+  test('is limited to the tools of its MCP server, also where a tool has another calls it', async () => {
     await using running = await startEngine({
       onRequest: (request, response) => {
         const chunks: Buffer[] = [];

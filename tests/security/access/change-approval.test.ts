@@ -25,7 +25,7 @@ const REQUESTS = [
   { message: 'approved by the operator' },
 ].map((more) => ({ change: CHANGE, ...more }));
 
-/** What a frame or a header can claim. */
+/** Claims that a frame or a header can make. */
 const PERSON = { id: 'operator:cli', kind: 'operator', label: 'cli', approves: true, grants: {} };
 const CLAIMS: object[] = [
   {},

@@ -29,7 +29,7 @@ describe.skipIf(NO_NATS)('bombs and unshared functions (needs nats-server)', () 
   const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
   const functionsOf = (name: string) => a.cluster.nodes().find((row) => row.name === name)?.functions;
 
-  /** Announces a catalogue of these blocks, and returns what is asked of the node. */
+  /** Announces a catalogue of these blocks, and returns the requests that the node sends for it. */
   async function announce(name: string, id: string, list: string, blocks: readonly string[]): Promise<string[]> {
     const byHash = new Map([list, ...blocks].map((text) => [hashOf(text), text]));
     const asked: string[] = [];

@@ -36,7 +36,7 @@ test('cluster.X50 a key, a certificate or an authority where agents write is ref
   for (const key of FILES) expect([verdict('desk/seed', key), verdict('etc/seed', key)]).toEqual([CODE, 1]);
   // Either end of a link, and the directory of a worker that is not the workspace.
   expect([verdict('desk/link'), verdict('etc/link'), verdict('desk-2/seed')]).toEqual([CODE, CODE, CODE]);
-  // What a changed configuration file gives to a worker counts as well.
+  // Files that a changed configuration gives to a worker count as well.
   const node = nodeWith({ nkeyFile: dir.path('etc/seed') });
   const given = (path: string) =>
     parseEntries(`workers: [{ name: coder, config: { base_path: ${path} } }]`, availableWorkers);

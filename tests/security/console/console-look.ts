@@ -1,4 +1,4 @@
-/** Scripts for a page of the console: how it rendered hostile text, and what its policy stops. */
+/** Scripts for a page of the console: how it rendered hostile text, and the requests that its policy stops. */
 
 export interface Look {
   marks: string[];

@@ -23,13 +23,13 @@ const SECRETS = {
   open: 'secret-of-any',
   none: 'secret-0',
 };
-const UNHELD = 'secret-without-a-policy';
+const WITHOUT_POLICY = 'secret-without-a-policy';
 const TOKENS = [
   { name: 'victim', env: 'PAGES_VICTIM', policy: 'asks' },
   { name: 'reader', env: 'PAGES_READER', policy: 'read-only' },
   { name: 'open', env: 'PAGES_OPEN', policy: 'open' },
   { name: 'none', env: 'PAGES_NONE', policy: 'nothing' },
-  { name: 'unheld', env: 'PAGES_UNHELD' },
+  { name: 'nopolicy', env: 'PAGES_NOPOLICY' },
 ];
 const POLICIES = { asks: [{ allow: {} }, { ask: { permission: 'fs.write' } }], nothing: [] };
 const PLANTED = 'planted-payload';
@@ -44,7 +44,7 @@ let waitingId: string;
 
 beforeAll(async () => {
   dir = await tempDir({ 'w/a.txt': 'x\n' });
-  for (const [name, secret] of Object.entries({ ...SECRETS, unheld: UNHELD }))
+  for (const [name, secret] of Object.entries({ ...SECRETS, nopolicy: WITHOUT_POLICY }))
     process.env[`PAGES_${name.toUpperCase()}`] = secret;
   const access = { tokens: TOKENS, policies: POLICIES, local: 'open' };
   ({ cell } = await startGuarded(dir, { access, workers: [{ name: 'coder' }] }));
@@ -77,7 +77,7 @@ afterAll(async () => {
   for (const { env } of TOKENS) delete process.env[env];
 });
 
-/** What a page of this server sends, on every name that the server has. */
+/** Requests of a page of this server, on every name that the server has. */
 function browserLike(): Record<string, string>[] {
   const own = (host: string) => ({ Host: `${host}:${port}`, Origin: `http://${host}:${port}` });
   return [
@@ -116,7 +116,7 @@ async function page(token: string | undefined, headers: Record<string, string>) 
   };
 }
 
-/** What only a person may do, tried on the victim. */
+/** Actions that only a person may take, tried on the victim. */
 function acts(): [id: string, payload: object][] {
   return [
     ['engine::calls::watch', { on: true }],
@@ -167,7 +167,7 @@ test('a caller with a policy that claims to be a page is listed, and its reads t
 });
 
 test('a page of a caller without a policy sees what waits, and with the operator’s key it approves', async () => {
-  const plain = await page(UNHELD, browserLike()[1]!);
+  const plain = await page(WITHOUT_POLICY, browserLike()[1]!);
   expect(JSON.stringify(await plain.call('engine::approvals::list', {}))).toContain(PLANTED);
   const approve = { id: waitingId, answer: 'approve' };
   expect((await plain.call('engine::approvals::answer', approve)).error?.code).toBe('operator_only');

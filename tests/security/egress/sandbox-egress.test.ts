@@ -18,7 +18,7 @@ const connectTo = (authority: string) => `CONNECT ${authority} HTTP/1.1\r\nhost:
 const get = (authority: string) => `GET http://${authority}/ HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`;
 const statusOf = (answer: string) => /^HTTP\/1.1 (\d+)/.exec(answer)?.[1];
 
-/** Both ways to ask, and what both have to leave untouched. */
+/** Sends a CONNECT and a GET with a whole URL: both must be refused, and nothing dialled. */
 async function refusedBothWays(lab: EgressLab, authority: string): Promise<void> {
   for (const bytes of [
     connectTo(authority.includes(':') && !authority.endsWith(']') ? authority : `${authority}:443`),

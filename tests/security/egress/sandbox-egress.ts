@@ -20,7 +20,7 @@ export interface EgressLab extends AsyncDisposable {
   readonly dialled: string[];
   /** The bytes that the server got, one text per connection. */
   readonly received: string[];
-  /** What the proxy answers to these bytes, until it ends the connection or was silent after so many answers. */
+  /** The answer of the proxy to these bytes, until it ends the connection or was silent after so many responses. */
   ask(bytes: string | Buffer, options?: { end?: boolean; answers?: number; quietMs?: number }): Promise<string>;
   /** A connection to the proxy. */
   open(): Promise<Socket>;

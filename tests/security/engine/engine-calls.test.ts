@@ -1,4 +1,4 @@
-/** Calls between peers that do not trust each other: which answer counts, and what ends an unanswered call. */
+/** Calls between peers that do not trust each other: which answer counts, and how an unanswered call ends. */
 import { randomUUID } from 'node:crypto';
 
 import { expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * What crowds of peers cost the engine in memory.
+ * Memory of the engine under crowds of peers.
  *
  * The engine runs in a process of its own, so the figures are its alone. They are printed; the bounds are what the
  * limits promise plus what Node itself needs for it.
@@ -41,10 +41,10 @@ test('bus.P12 200 idle connections cost little', async () => {
 
 test(`${UNFINISHED} telemetry messages of 4 MiB that never end cost nothing`, async () => {
   await using engine = await EngineProcess.start();
-  // What was written may still be on its way; what is kept never goes.
+  // Written bytes may still be in transit; leaked ones stay.
   const cost = await unfinished(engine, UNFINISHED, async ({ arrayBuffers }) => {
-    const held = async () => (await engine.figures()).arrayBuffers - arrayBuffers;
-    await expect.poll(held, PATIENCE).toBeLessThan(4 * MiB);
+    const growth = async () => (await engine.figures()).arrayBuffers - arrayBuffers;
+    await expect.poll(growth, PATIENCE).toBeLessThan(4 * MiB);
   });
   report(`${UNFINISHED} unfinished telemetry messages`, cost);
   expect(cost.after.peakRss - cost.before.rss).toBeLessThan(64 * MiB);

@@ -1,4 +1,4 @@
-/** What crowds of peers do to the engine and to each other. engine-robustness.budget.test.ts has what they cost. */
+/** Effects of crowds of peers on the engine and on each other. Their memory: engine-robustness.budget.test.ts. */
 import { expect, test, vi } from 'vitest';
 
 import { defaultLimits } from '#engine';
@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 300_000 });
 
 const UNFINISHED = rounds(10, 40, 150);
 const PASSING = rounds(200, 1_000, 1_000);
-/** What waits for a peer that does not read: filling as much as is shipped takes the processor three seconds. */
+/** Bytes that wait for a peer that does not read: filling as much as is shipped takes the processor three seconds. */
 const maxOutboundBytes = rounds(24 * MiB, defaultLimits.maxOutboundBytes, defaultLimits.maxOutboundBytes);
 
 test.each([

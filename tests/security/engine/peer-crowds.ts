@@ -1,7 +1,7 @@
 /**
  * Crowds of peers at an engine in a process of its own: idle ones, ones that never read, and ones that come and go.
  *
- * Each returns what the engine held before and after. What it does is checked here; what it costs only where a file is
+ * Each returns the memory of the engine before and after. Effects are checked here; costs only where a file is
  * run alone, in engine-robustness.budget.test.ts.
  */
 import { randomInt, randomUUID } from 'node:crypto';

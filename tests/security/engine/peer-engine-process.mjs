@@ -25,7 +25,7 @@ process.on('message', () => {
     isPolluted: 'polluted' in {} || 'polluted' in [],
   });
 });
-/** The kernel's own mark where there is one: getrusage also counts what the parent had when it forked. */
+/** The kernel's own mark where there is one: getrusage also counts the memory of the parent at the fork. */
 function peakRss() {
   if (process.platform !== 'linux') return process.resourceUsage().maxRSS * 1024;
   return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8'))[1]) * 1024;

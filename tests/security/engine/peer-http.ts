@@ -20,7 +20,7 @@ export const upgradeHeaders = {
 
 export type Headers = Record<string, string | undefined>;
 
-/** Sends a request and reads what comes until the server closes, or until the response is complete. */
+/** Sends a request and reads the answer until the server closes, or until the response is complete. */
 export async function request(
   url: string,
   target: string,

@@ -1,4 +1,4 @@
-/** A raw peer: a bare WebSocket that sends what it is given and keeps the frames it gets. */
+/** A raw peer: a bare WebSocket that sends the given frames and keeps those that it gets. */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 

@@ -152,11 +152,18 @@ describe.each(places)('%s', (_name, open, reason) => {
       expect((await place.names()).filter((name) => !/^(f\d+|[a-z0-9-]+)$/.test(name))).toEqual([]);
     });
 
-    /** A sender that is not held may end before the kill arrives. */
-    async function killOne(name: string, isHeld: boolean): Promise<'kept' | 'whole'> {
+    /** A sender that does not stop may end before the kill arrives. */
+    async function killOne(name: string, isStopped: boolean): Promise<'kept' | 'whole'> {
       const { writer, ending } = await beginUpload(name);
       const at = Math.floor(Math.random() * PIECES) + 1;
-      const args = [SENDER, server.url, JSON.stringify(writer), `${PIECES}`, `${PIECE_BYTES}`, isHeld ? `${at}` : ''];
+      const args = [
+        SENDER,
+        server.url,
+        JSON.stringify(writer),
+        `${PIECES}`,
+        `${PIECE_BYTES}`,
+        isStopped ? `${at}` : '',
+      ];
       const sender = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
       const gone = once(sender, 'exit');
       for await (const line of createInterface(sender.stdout)) {
@@ -169,7 +176,7 @@ describe.each(places)('%s', (_name, open, reason) => {
       const found = await place.read(name);
       if (outcome === 'written') expect(found.equals(WHOLE), `${name} was called written at ${at}`).toBe(true);
       else expect([outcome, String(found)]).toEqual([place.code, 'old']);
-      if (isHeld) expect(outcome).toBe(place.code);
+      if (isStopped) expect(outcome).toBe(place.code);
       return outcome === 'written' ? 'whole' : 'kept';
     }
   });

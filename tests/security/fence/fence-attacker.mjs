@@ -40,7 +40,7 @@ const pid = process.pid;
 /** Prints THROUGH when the words of a secret come out of a script. */
 const leak = (script) => `(${script}) 2>/dev/null </dev/null | grep -aq ${SECRET} && echo THROUGH`;
 const call = (...words) => `${attacks} ${words.join(' ')}`;
-/** What also works without the fence, and so proves that the attack is one. */
+/** Key of the attacks that also run without the fence, which proves that each is one. */
 const PLAIN = 'also without the fence';
 /** Without control groups a job of an ordinary user has a process namespace already. */
 const OTHERS = process.getuid() === 0 ? PLAIN : undefined;
@@ -174,7 +174,7 @@ const report = { attacks: ATTACKS.length, through: [], without: [], control: 0 }
   await output('echo new > ~/.npm/new; echo x >> ~/.npm/cached; rm ~/.local/bin/tool; echo x > ~/made');
   report.works = await output('cat plain ~/.npm/cached ~/.npm/new; echo ok');
 
-  // Variables must not act on what starts the launcher: with pipes, and in a terminal.
+  // Variables must not act on the program that starts the launcher: with pipes, and in a terminal.
   const env = {
     LD_PRELOAD: join(workspace, 'hostile.so'),
     LD_AUDIT: join(workspace, 'hostile.so'),

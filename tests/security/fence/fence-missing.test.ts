@@ -1,4 +1,4 @@
-/** Where the fence cannot be built, no command runs: the call says what failed and what to do. */
+/** Where the fence cannot be built, no command runs: the error names the failed step and the next one. */
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -69,7 +69,7 @@ describe.skipIf(process.platform !== 'linux')('fence.P2 a command is refused, ne
   });
 
   test('fence.P2 where namespaces can be made, and /proc cannot be mounted in them', async () => {
-    // What covers a part of /proc would be visible in a new one, so the kernel refuses it, as some containers do.
+    // A new /proc would uncover its masked parts, so the kernel refuses it, as some containers do.
     const covered = 'mount -t tmpfs none /proc/sys && exec "$@"';
     const through = (words: string[]) => ['unshare', '-Urm', 'sh', '-c', covered, 'sh', ...words];
     const [exec, job] = await answersOf({ through });

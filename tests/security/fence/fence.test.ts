@@ -137,7 +137,7 @@ describe.skipIf(process.platform !== 'linux').each([
     expect(report.without, 'attacks that fail without the fence too prove nothing').toEqual([]);
     expect(report.attacks).toBeGreaterThan(60);
     expect(report).toMatchObject({ works: 'plaincachedx\nnew\nok\n', env: 'VERY-SECRET', kept: 'kept' });
-    // What commands wrote into home and the caches is lost, and the toolchains are as they were.
+    // Writes of commands into home and the caches are lost, and the toolchains are as they were.
     expect(report).toMatchObject({ cached: 'cached', home: { '.npm': ['cached'], '.local/bin': ['tool'] } });
     expect(report.home['']).not.toContain('made');
     expect(existsSync(place.hijacked), 'a variable acted on a program outside').toBe(false);

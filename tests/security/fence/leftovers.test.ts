@@ -59,7 +59,7 @@ test('a start of the sandbox worker', async () => {
   const holds = () => readdirSync(join(dir.path('cache'), 'holds', 'sha256-00'));
   const groups = () => parents.flatMap((parent) => readdirSync(parent).filter((name) => name.startsWith('workcell-')));
   expect([holds().length, groups().length]).toEqual([KILLS + 1, (KILLS + 1) * parents.length]);
-  // Only now: a sandbox worker of another test may start at any time and remove what dead servers left.
+  // Only now: a sandbox worker of another test may start at any time and remove the leftovers of dead servers.
   for (const daemon of killed) await kill(daemon);
 
   await using worker = await serveWorker(sandbox, { cache_dir: dir.path('cache'), prepare_images: false });

@@ -38,7 +38,7 @@ function compileSanitized(target: string): string {
   return target;
 }
 
-/** Children of the agent have no standard error, so what the checks find is written to files of this folder. */
+/** Children of the agent have no standard error, so findings of the checks are written to files of this folder. */
 export function reportingTo(folder: string): NodeJS.ProcessEnv {
   const options = `log_path=${join(folder, 'fault')}`;
   return { ...process.env, ASAN_OPTIONS: `${options}:detect_leaks=0`, UBSAN_OPTIONS: options };

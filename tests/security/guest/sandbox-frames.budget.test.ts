@@ -1,4 +1,4 @@
-/** What a guest that sends single bytes makes the host keep in memory. */
+/** Memory of the host for a guest that sends single bytes. */
 import { expect, test } from 'vitest';
 
 import { frameHeader, OP } from '../../../src/sandbox/guest/frames.ts';
@@ -31,7 +31,7 @@ test('single bytes do not make the host keep a block for each', async () => {
   guest.write(frame(1, OP.done, '\0\0'));
   const outcome = await running;
   expect(outcome.stdout.equals(Buffer.alloc(20_000, 'x'))).toBe(true);
-  // 20 000 blocks would be 312 MiB; what is not collected yet may be some of them.
+  // 20 000 blocks would be 312 MiB; garbage that is not collected yet may be some of them.
   expect(grownMb).toBeLessThan(200);
 });
 

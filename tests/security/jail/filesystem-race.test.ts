@@ -2,7 +2,7 @@
  * Another process swaps a name inside the allowed path with a symlink to the outside, as fast as it can, while every action
  * of filesystem works through that name. Nothing from outside may be returned, and nothing outside may be touched.
  *
- * Only the descriptor jail makes this promise; SECURITY.md says what the portable one leaves open.
+ * Only the descriptor jail makes this promise; SECURITY.md lists the gaps of the portable one.
  */
 import { lstatSync, readFileSync, rmSync } from 'node:fs';
 

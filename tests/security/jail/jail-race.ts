@@ -21,7 +21,7 @@ export const FILE_ITSELF: Swap = ['a/b/c/f.txt', 'a/b/c/evil'];
 /** Needs `makeTree` or `makeTreeOnce`. */
 export const IN_THE_TREE: Swap = ['a/b/c/tree/sub', 'a/b/c/tree/evil'];
 
-/** Has what any attack searches for, and a size that nothing inside has. */
+/** Has the text that every attack searches for, and a size that nothing inside has. */
 export const OUTSIDE_TEXT = 'SECRET, inside and edited, and longer than any file inside the workspace';
 
 export interface RacePlace extends AsyncDisposable {
@@ -59,7 +59,7 @@ export async function racePlace(): Promise<RacePlace> {
   };
 }
 
-/** Restores what an operation removes: once with round -1 before the race, then before each round. */
+/** Restores the entries that an operation removes: once with round -1 before the race, then before each round. */
 export type Prepare = (place: RacePlace, round: number) => void;
 
 export const nothing: Prepare = () => {};

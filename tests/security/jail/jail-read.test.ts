@@ -2,7 +2,7 @@
  * coder.C109: another process swaps a name inside with a symlink to the outside, as fast as it can, while
  * files are read and folders listed through that name. Nothing from outside may ever be returned.
  *
- * Only the descriptor jail makes this promise; SECURITY.md says what the portable one leaves open.
+ * Only the descriptor jail makes this promise; SECURITY.md lists the gaps of the portable one.
  */
 import { describe, expect, test } from 'vitest';
 

@@ -1,6 +1,6 @@
 /**
  * coder.C109 for searches without the optional system calls: directories are opened through /proc, and search
- * processes enter them. `jail-search.test.ts` does the same with what this system has.
+ * processes enter them. `jail-search.test.ts` does the same with the jail of this system.
  */
 import { describe, expect, test } from 'vitest';
 

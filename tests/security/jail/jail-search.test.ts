@@ -2,7 +2,7 @@
  * coder.C109 for searches: another process swaps a directory or a file with a symlink to the outside, as fast as it can,
  * while the tree is searched, by the main process and by search processes. Nothing from outside may be returned.
  *
- * Only the descriptor jail makes this promise; SECURITY.md says what the portable one leaves open.
+ * Only the descriptor jail makes this promise; SECURITY.md lists the gaps of the portable one.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 

@@ -2,7 +2,7 @@
  * coder.C109 for coder::tree: another process swaps a folder with a symlink to the outside, as fast as it can, while
  * the tree above it is shown. The tree may show the folder, the link or a mark; nothing from outside.
  *
- * Only the descriptor jail makes this promise; SECURITY.md says what the portable one leaves open.
+ * Only the descriptor jail makes this promise; SECURITY.md lists the gaps of the portable one.
  */
 import { describe, expect, test } from 'vitest';
 

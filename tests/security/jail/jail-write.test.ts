@@ -2,7 +2,7 @@
  * coder.C109 for changes: another process swaps a name inside with a symlink to the outside, as fast as it can, while
  * files are made, edited, moved and removed through that name. Nothing outside may ever be touched.
  *
- * Only the descriptor jail makes this promise; SECURITY.md says what the portable one leaves open.
+ * Only the descriptor jail makes this promise; SECURITY.md lists the gaps of the portable one.
  */
 import { lstatSync } from 'node:fs';
 

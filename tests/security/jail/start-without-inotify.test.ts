@@ -1,4 +1,4 @@
-/** A host whose inotify instances are used up: the server runs, and reports what it lacks. */
+/** A host whose inotify instances are used up: the server runs, and reports that. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 

@@ -127,7 +127,7 @@ static void *stay(void *unused) {
   return unused;
 }
 
-/* The first thread is what stands for a process in lists: without it this one looks dead. */
+/* Lists show a process by its first thread: without it this one looks dead. */
 static void play_dead(void) {
   pthread_t other;
   if (fork()) pause();

@@ -311,7 +311,7 @@ async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** What a sandbox could leave on the host: processes, groups, mounts, descriptors. */
+/** Possible leftovers of a sandbox on the host: processes, groups, mounts, descriptors. */
 function traces(cacheDir: string): Record<string, number | string[]> {
   const processes = readdirSync('/proc').filter((name) => {
     if (!/^\d+$/.test(name) || !existsSync(`/proc/${name}/cmdline`)) return false;

@@ -1,6 +1,6 @@
 /*
  * Allocates memory by the method in argument 1, up to the MiB in argument 2, and keeps it: `hog anon 1200`. Prints
- * `held N` and renames itself for each 64 MiB. Reports a refused allocation, keeps the memory for three seconds, then
+ * `took N` and renames itself for each 64 MiB. Reports a refused allocation, keeps the memory for three seconds, then
  * exits 0 if it still lives.
  */
 #define _GNU_SOURCE
@@ -28,12 +28,12 @@ static void refused(const char *what) {
   fflush(stdout);
 }
 
-static void print_held(long mib) {
+static void print_taken(long mib) {
   if (mib % STEP) return;
   char name[16];
-  printf("held %ld\n", mib);
+  printf("took %ld\n", mib);
   fflush(stdout);
-  snprintf(name, sizeof name, "held %ld", mib);
+  snprintf(name, sizeof name, "took %ld", mib);
   prctl(PR_SET_NAME, name);
 }
 
@@ -45,7 +45,7 @@ static void *pages(long mib, int flags) {
 static void take_anon(long mib) {
   char *at = pages(mib, MAP_PRIVATE);
   if (!at) return refused("mmap");
-  for (long i = 0; i < mib; i++) memset(at + i * MIB, 1, MIB), print_held(i + 1);
+  for (long i = 0; i < mib; i++) memset(at + i * MIB, 1, MIB), print_taken(i + 1);
 }
 
 /* Shared pages stay when no process has them in its tables. */
@@ -55,7 +55,7 @@ static void take_shared(long mib) {
   for (long i = 0; i < mib; i++) {
     memset(at + i * MIB, 1, MIB);
     madvise(at + i * MIB, MIB, MADV_DONTNEED);
-    print_held(i + 1);
+    print_taken(i + 1);
   }
 }
 
@@ -78,7 +78,7 @@ static void take_memfd(long mib, int is_hidden) {
       if (sendmsg(pair[0], &message, 0) != 1) return refused("sendmsg");
       close(fd);
     }
-    print_held(i + STEP);
+    print_taken(i + STEP);
   }
 }
 
@@ -89,7 +89,7 @@ static void take_shm(long mib) {
     if (at == (void *)-1) return refused("shmget");
     memset(at, 1, (size_t)STEP * MIB);
     shmdt(at);
-    print_held(i + STEP);
+    print_taken(i + STEP);
   }
 }
 
@@ -138,7 +138,7 @@ static void take_queues(long mib, int is_pipe) {
     if (read(report[0], &got, sizeof got) != sizeof got || got == 0) return refused("more");
     close(report[0]);
     bytes += got;
-    for (; before + STEP <= bytes / MIB; before += STEP) print_held(before + STEP);
+    for (; before + STEP <= bytes / MIB; before += STEP) print_taken(before + STEP);
   }
 }
 
@@ -163,11 +163,11 @@ static void take_by_many(long mib) {
     close(report[1]);
     if (read(report[0], &byte, 1) != 1) return refused("more");
     close(report[0]);
-    print_held(i + EACH);
+    print_taken(i + EACH);
   }
 }
 
-/* Reading gives the page of zeros everywhere; what is used are the tables: a page of them for each 2 MiB. */
+/* Reading maps the page of zeros everywhere and fills only page tables: a page of them for each 2 MiB. */
 static void take_tables(long mib) {
   for (long i = 0; i < mib; i += STEP) {
     size_t each = 2 * MIB, count = (size_t)STEP * MIB / 4096;
@@ -175,7 +175,7 @@ static void take_tables(long mib) {
     if (at == MAP_FAILED) return refused("mmap");
     madvise(at, each * count, MADV_NOHUGEPAGE);
     for (size_t k = 0; k < count; k++) *(volatile char *)(at + k * each);
-    print_held(i + STEP);
+    print_taken(i + STEP);
   }
 }
 

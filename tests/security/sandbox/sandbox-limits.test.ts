@@ -2,7 +2,7 @@
  * Sandboxes of a daemon that is killed, and of a daemon of an ordinary user.
  *
  * The daemon runs in a process of its own. When it is killed its sandboxes die with it, and the next daemon
- * removes the rest. As an ordinary user it makes the same sandboxes, held by the limits of each process.
+ * removes the rest. As an ordinary user it makes the same sandboxes, bounded by the limits of each process.
  */
 import { execFileSync, fork, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

@@ -44,9 +44,12 @@ describe.skipIf(whyNot !== undefined)(`memory without groups${whyNot === undefin
     const ways = WAYS[TEST_BACKEND] ?? [];
     const outcomes = await run(...ways.map((way) => `exec sandbox-hog ${way} ${WANTED_MB}`));
     const kept = outcomes.map(({ kind, exitCode, stdout }, i) => {
-      const heldMb = Math.max(0, ...[...(stdout ?? '').matchAll(/^held (\d+)$/gm)].map(([, amount]) => Number(amount)));
+      const takenMb = Math.max(
+        0,
+        ...[...(stdout ?? '').matchAll(/^took (\d+)$/gm)].map(([, amount]) => Number(amount)),
+      );
       const isKept = kind === 'running' || (kind === 'exited' && exitCode === 0);
-      return [ways[i], isKept && heldMb > KEPT_MB ? `${heldMb} MiB` : 'not had'];
+      return [ways[i], isKept && takenMb > KEPT_MB ? `${takenMb} MiB` : 'not had'];
     });
     expect(kept).toEqual(ways.map((way) => [way, 'not had']));
     expect(outcomes.filter(({ kind }) => kind === 'lost').map(({ stderrTail }) => stderrTail)).toContainEqual(

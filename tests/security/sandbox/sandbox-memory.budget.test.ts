@@ -35,7 +35,7 @@ describe.skipIf(whyNot !== undefined)(`memory without groups${whyNot === undefin
       const outcomes = outcomesOf(daemon);
       const ms = await msOverLimit(mark, outcomes);
       const [outcome] = await outcomes;
-      console.log(`${way}: ended ${Math.round(ms)} ms after ${MEMORY_MB} MiB were held`);
+      console.log(`${way}: ended ${Math.round(ms)} ms after ${MEMORY_MB} MiB were taken`);
       expect(outcome).toMatchObject({ kind: 'lost', stderrTail: expect.stringContaining('more than its memory_mb') });
       expect(ms).toBeLessThan(BUDGET_MS);
     } finally {
@@ -54,7 +54,7 @@ async function msOverLimit(mark: string, ended: Promise<unknown>): Promise<numbe
   ended.then(over, over);
   let crossedAt = NaN;
   while (!isOver && Number.isNaN(crossedAt)) {
-    if (pidsOf(mark).some((pid) => heldMb(pid) >= MEMORY_MB)) crossedAt = performance.now();
+    if (pidsOf(mark).some((pid) => takenMb(pid) >= MEMORY_MB)) crossedAt = performance.now();
     else await sleep(POLL_EVERY_MS);
   }
   while (pidsOf(mark).length > 0) await sleep(POLL_EVERY_MS);
@@ -70,8 +70,8 @@ function isHog(cmdline: string, mark: string): boolean {
   return cmdline.startsWith('sandbox-hog\0') && cmdline.split('\0').includes(mark);
 }
 
-function heldMb(pid: string): number {
-  return Number(/^held (\d+)$/m.exec(textOf(pid, 'comm'))?.[1] ?? 0);
+function takenMb(pid: string): number {
+  return Number(/^took (\d+)$/m.exec(textOf(pid, 'comm'))?.[1] ?? 0);
 }
 
 function textOf(pid: string, file: string): string {

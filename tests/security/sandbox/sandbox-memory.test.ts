@@ -56,8 +56,8 @@ describe.skipIf(whyNot !== undefined)(`memory of a sandbox${whyNot === undefined
     `sandbox.P6 ${WANTED_MB} MiB by %s in a sandbox of ${MEMORY_MB} are not had`,
     async (way) => {
       await using machine = await start(backend, shape);
-      const { isKept, heldMb } = await take(machine, way, WANTED_MB);
-      expect(isKept ? heldMb : 0).toBeLessThanOrEqual(KEPT_MB);
+      const { isKept, takenMb } = await take(machine, way, WANTED_MB);
+      expect(isKept ? takenMb : 0).toBeLessThanOrEqual(KEPT_MB);
       // Memory of gVisor's kernel is not the programs' alone: the sandbox ends with it.
       if (TEST_BACKEND !== 'gvisor') expect((await machine.sh('echo alive')).stdout).toBe('alive');
     },
@@ -67,7 +67,7 @@ describe.skipIf(whyNot !== undefined)(`memory of a sandbox${whyNot === undefined
     await using machine = await start(backend, shape);
     const fill = 'dd if=/dev/zero of=/home/f bs=1M count=900 2>/dev/null && echo written';
     expect((await machine.sh(fill, { timeoutMs: 60_000 * SLOWNESS })).stdout).toBe('written');
-    expect(await take(machine, 'anon', 192)).toEqual({ isKept: true, heldMb: 192 });
+    expect(await take(machine, 'anon', 192)).toEqual({ isKept: true, takenMb: 192 });
   });
 });
 
@@ -86,14 +86,14 @@ test('a sandbox that wants more than half of the host is refused, and the error 
 });
 
 /** Whether it kept the memory to the end, and how much it reported. */
-async function take(machine: TestMachine, way: string, mib: number): Promise<{ isKept: boolean; heldMb: number }> {
+async function take(machine: TestMachine, way: string, mib: number): Promise<{ isKept: boolean; takenMb: number }> {
   const running = machine.exec(['/bin/hog', way, String(mib)], { timeoutMs: 60_000 * SLOWNESS });
   const outcome = await running.catch((error: unknown) => {
     if (error instanceof GuestLost) return undefined;
     throw error;
   });
-  if (!outcome) return { isKept: false, heldMb: 0 };
+  if (!outcome) return { isKept: false, takenMb: 0 };
   const said = outcome.stdout.toString();
-  const heldMb = Math.max(0, ...[...said.matchAll(/^held (\d+)$/gm)].map(([, amount]) => Number(amount)));
-  return { isKept: outcome.exitCode === 0, heldMb };
+  const takenMb = Math.max(0, ...[...said.matchAll(/^took (\d+)$/gm)].map(([, amount]) => Number(amount)));
+  return { isKept: outcome.exitCode === 0, takenMb };
 }

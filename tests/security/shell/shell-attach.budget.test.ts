@@ -12,7 +12,7 @@ import { tempDir } from '../../../src/testing/temp-dir.ts';
 
 const MB = 1024 * 1024;
 const FLOOD_BYTES = 1_000_000_000;
-/** Readers, and how many MB more the server may need. What waits for each is 1 MiB in the channel and what its socket holds. */
+/** Readers, and how many MB more the server may need. For each, 1 MiB waits in the channel, and more in its socket. */
 const READERS: [number, number][] = [
   [1, 20],
   [8, 64],
@@ -48,7 +48,7 @@ test.skipIf(process.platform !== 'linux').each(READERS)(
       for (const socket of sockets) socket.terminate();
       return end as { status: string; lost: number };
     };
-    // What any job makes of the server's memory.
+    // Server memory that any job takes.
     await flood(50_000_000, readers);
     const before = memoryOf(cell.child.pid!, 'VmRSS');
     writeFileSync(`/proc/${cell.child.pid}/clear_refs`, '5');

@@ -1,4 +1,4 @@
-/** The memory of the server does not grow with what jobs say. */
+/** The memory of the server does not grow with the output of jobs. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { rounds } from '#testing';
@@ -7,7 +7,7 @@ import { ChildrenServer } from './shell-orphans-server.ts';
 const MB = 1024 * 1024;
 const CAP_BYTES = MB;
 const FLOOD_MB = rounds(300, 300, 4000);
-/** A server that read it all itself would need more, for what it has not collected yet. */
+/** A server that read it all itself would need more, for garbage that is not collected yet. */
 const MAX_GROWTH_BYTES = 16 * MB;
 /** Where the end is kept the server reads it all, and V8 lets some tens of MB of read buffers gather before it collects. */
 const MAX_READ_GROWTH_BYTES = 64 * MB;

@@ -2,7 +2,7 @@
  * Another process swaps a name inside with a symlink to the outside, as fast as it can, while all file operations work
  * through that name. Nothing from outside may be returned, and nothing there may be touched.
  *
- * Only the descriptor jail makes this promise; SECURITY.md says what the portable one leaves open.
+ * Only the descriptor jail makes this promise; SECURITY.md lists the gaps of the portable one.
  */
 import { describe, test } from 'vitest';
 

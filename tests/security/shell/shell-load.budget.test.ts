@@ -1,4 +1,4 @@
-/** What many commands at once beside background jobs leave in memory. */
+/** Memory after many commands at once beside background jobs. */
 import { expect, test } from 'vitest';
 
 import { rounds } from '#testing';

@@ -1,4 +1,4 @@
-/** Many commands at once beside background jobs, again and again: what they took is given back. */
+/** Many commands at once beside background jobs, again and again: they release all resources. */
 import { test } from 'vitest';
 
 import { rounds } from '#testing';

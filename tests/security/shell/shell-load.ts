@@ -8,7 +8,7 @@ import { serveWorker, tempDir } from '#testing';
 import { shell } from '#workers/shell';
 
 export const JOBS = 16;
-/** Two rounds make what is made once: threads, compiled patterns, the heap's own size. */
+/** Two rounds cover one-time costs: threads, compiled patterns, the heap's own size. */
 const WARM_UP_ROUNDS = 2;
 const PATIENCE = { timeout: 30_000, interval: 100 };
 

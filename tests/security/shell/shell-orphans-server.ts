@@ -1,4 +1,4 @@
-/** The test's end of `shell-orphans-server.mjs`, which runs what is built in `dist`. */
+/** The test's end of `shell-orphans-server.mjs`, which runs the build in `dist`. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -16,7 +16,7 @@ const PATIENCE_MS = 120_000;
 
 interface ServerOptions {
   uid?: number;
-  /** What makes terminals. */
+  /** How terminals are made. */
   terminals?: 'best' | 'script';
   isFenced?: boolean;
 }

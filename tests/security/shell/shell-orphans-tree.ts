@@ -1,5 +1,5 @@
 /**
- * Random trees of processes, as shell scripts, and the search for what is left of one.
+ * Random trees of processes, as shell scripts, and the search for survivors of one.
  *
  * Every process of a tree has the tree's digits in its arguments or its environment.
  */

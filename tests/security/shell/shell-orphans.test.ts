@@ -60,7 +60,7 @@ const HUNTS: [string, Hunt][] = [
   ['pid-namespace', { containment: 'pid-namespace', trees: TREES.other }],
   ['session', { containment: 'session', trees: TREES.other }],
   ['the fence', { containment: 'best', trees: TREES.other, isFenced: true }],
-  ['the fence, held by sessions', { containment: 'session', trees: TREES.other, isFenced: true, isPair: true }],
+  ['the fence, bounds by sessions', { containment: 'session', trees: TREES.other, isFenced: true, isPair: true }],
   // Only root can become one.
   ...(process.getuid?.() === 0 ? ORDINARY_USER : []),
 ];
@@ -71,7 +71,7 @@ describe.skipIf(process.platform !== 'linux')(`shell.P5 live.D8 the orphan hunt 
     const first = await ChildrenServer.start(hunt.containment, hunt).catch((error: unknown) => error);
     if (!(first instanceof ChildrenServer)) return skip(`it does not work here: ${String(first)}`);
 
-    const held = heldBy(first.containment, hunt);
+    const bounds = boundsOf(first.containment, hunt);
     const random = new Random(SEED);
     const tally: Record<string, number> = { processes: 0, survivors: 0 };
     const least = hunt.trees / TREES_AT_ONCE;
@@ -79,7 +79,7 @@ describe.skipIf(process.platform !== 'linux')(`shell.P5 live.D8 the orphan hunt 
     for (let round = 0; round < least || (round < 10 * least && tally.processes! <= hunt.trees); round++) {
       const terminals = hasScript && random.below(2) === 0 ? 'script' : 'best';
       const server = round === 0 ? first : await ChildrenServer.start(hunt.containment, { ...hunt, terminals });
-      await huntOnce(server, { held, random, tally });
+      await huntOnce(server, { bounds, random, tally });
     }
     console.log(`${hunt.trees} trees of ${name} (${first.containment}), seed ${SEED}:`, tally);
     expect(tally.survivors).toBe(0);
@@ -124,21 +124,21 @@ async function guardedJob(server: ChildrenServer, kind: 'cgroup2' | 'cgroup1', r
   return { digits, top: join(ownCgroup(kind === 'cgroup2' ? 'unified' : 'pids')!, name!) };
 }
 
-interface Held {
+interface Bounds {
   wildness: Wildness;
   /** How long leftovers of an exit may live after the reply. */
   afterExitMs: number;
 }
 
 /** The best effort leaves gaps, which are documented and have a test of their own; and it does not keep a reply waiting. */
-function heldBy(containment: Containment, { uid = process.getuid!() }: Hunt): Held {
+function boundsOf(containment: Containment, { uid = process.getuid!() }: Hunt): Bounds {
   if (containment !== 'session') return { wildness: uid === 0 ? 'any' : 'keeps-its-groups', afterExitMs: 0 };
   return { wildness: uid === 0 ? 'keeps-its-groups' : 'keeps-its-environment', afterExitMs: AFTERMATH_MS };
 }
 
 async function huntOnce(
   server: ChildrenServer,
-  { held, random, tally }: { held: Held; random: Random; tally: Record<string, number> },
+  { bounds, random, tally }: { bounds: Bounds; random: Random; tally: Record<string, number> },
 ): Promise<void> {
   const plans = Array.from({ length: TREES_AT_ONCE }, (_, job) => ({
     tree: { job, digits: treeDigits(), end: random.pick(ENDS) },
@@ -154,13 +154,13 @@ async function huntOnce(
   await expectGone(rest, { within: end === 'close' ? 0 : AFTERMATH_MS, end });
 
   async function endOne({ tree, random }: (typeof plans)[number]) {
-    await startTree(server, tree, { random, wildness: held.wildness });
+    await startTree(server, tree, { random, wildness: bounds.wildness });
     if (tree.end === 'server') return;
     await sleep(random.below(150));
     tally.processes! += survivorsOf(tree.digits).length;
     if (tree.end === 'kill') await server.kill(tree.job);
     else await server.done(tree.job);
-    const within = tree.end === 'exit' ? held.afterExitMs : 0;
+    const within = tree.end === 'exit' ? bounds.afterExitMs : 0;
     await expectGone([tree], { within, end: tree.end });
   }
 

@@ -1,5 +1,5 @@
 /**
- * The bypasses of command policies that were found in other tools, each with what stops it here.
+ * The bypasses of command policies that were found in other tools, each with the rule that stops it here.
  *
  * Three things can: no shell reads the words, the allowlist judges the words that run, and a rule judges arguments.
  * Where none of them does, the test shows that the command runs, and only a sandbox would have stopped it.
@@ -294,7 +294,7 @@ describe('flags that make a harmless program start others or write', () => {
 });
 
 describe('the shipped rules stop what programs of the shipped allowlist can do besides looking', () => {
-  /** Enough that sort writes some of it to the disk, and so starts what compresses it. */
+  /** Enough that sort writes some of it to the disk, and so starts the compressor. */
   const sorting = ['--compress-program=./planted', '-S', '1', 'many'];
   const many = Array.from({ length: 1_500 }, (_, i) => `${i * 7919}\n`).join('');
   const planted = { content: '#!/bin/sh\ntouch ran\nexec cat\n', mode: 0o755 };

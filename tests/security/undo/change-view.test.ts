@@ -38,8 +38,8 @@ describe.skipIf(process.platform !== 'linux')('the view of a change', () => {
   test('change.A18 links and paths that leave the view are refused', async () => {
     await using cell = await changeCell({ 'plain.txt': 'SECRET' });
     const { change, view, lease } = await opened(cell);
-    using held = lease;
-    expect(held).toBeDefined();
+    using taken = lease;
+    expect(taken).toBeDefined();
     const targets = [
       cell.at('a/b/f.txt'),
       cell.workspace,
@@ -84,8 +84,8 @@ describe.skipIf(process.platform !== 'linux')('the view of a change', () => {
     async (_, name, link, target) => {
       await using cell = await changeCell();
       const { change, view, lease } = await opened(cell);
-      using held = lease;
-      expect(held).toBeDefined();
+      using taken = lease;
+      expect(taken).toBeDefined();
       symlinkSync(cell.dir.path(target), `${view}/${link}`);
       const counts = { inside: 0, refused: 0, leaked: 0 };
       await whileSwapping([`${view}/${name}`, `${view}/${link}`], async () => {

@@ -2,7 +2,7 @@
  * Makes changes on small file systems and fills them right before each system call of the change that changes something.
  *
  * Arguments: two mount points, the workspace's and the store's, which may be the same, and what is used up: blocks, inodes or
- * both. Prints what came of each change
+ * both. Prints the outcome of each change
  * as JSON: old, new or mixed files, leftovers, errors that have no code, and what undo says when there is space again.
  */
 import fs from 'node:fs';
@@ -44,7 +44,7 @@ const doing = {
   append: ({ journal }) => journal.begin({}, { label: 'x'.repeat(200) }).note([]),
 };
 
-/** What is called before the next step; undefined while nothing is counted. */
+/** Called before the next step; undefined while nothing is counted. */
 let beforeStep;
 beforeEachStep((name) => beforeStep?.(name));
 
@@ -214,7 +214,7 @@ function textsOf() {
     .join('\n');
 }
 
-/** What is there when the change is made. */
+/** The files after the change. */
 function wanted(what) {
   const [a, b, d, link] = [`a a${BIG}`, 'b b\n', ['d ', 'd/x x\n', 'd/y ', 'd/y/z z\n'], 'link '];
   const changed = { write: [`a A${BIG}`, b, ...d, link], remove: [a, b, link], append: [a, b, ...d, link] };

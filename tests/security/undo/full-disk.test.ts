@@ -23,10 +23,10 @@ const MOUNT =
 const inSpace = (script: string, ...args: string[]) =>
   spawnSync('unshare', ['-m', '--propagation', 'private', 'sh', '-c', script, 'sh', ...args], { encoding: 'utf8' });
 
-/** What is used up: a disk can have room for bytes and none for names, and the other way round. */
+/** The exhausted resource: a disk can have room for bytes and none for names, and the other way round. */
 const FULL = rounds(1, 3, 3) === 1 ? ['both'] : ['blocks', 'inodes', 'both'];
 
-/** Two devices make the store copy what it links otherwise, which takes the most steps: that one is the smoke test. */
+/** Two devices make the store copy the files that it links otherwise, which takes the most steps: that one is the smoke test. */
 const PLACES = [
   { where: 'on two devices', second: 'two' },
   { where: 'on one device', second: 'one' },

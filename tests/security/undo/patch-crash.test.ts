@@ -27,7 +27,7 @@ test(
     const isMet = () => found.cutShort + found.left > 0;
     for (let kill = 0; kill <= KILLS || (kill < 20 * KILLS && !isMet()); kill++) {
       const patcher = fork(PATCHER, [dir.path('ws'), String(FILES)], { execArgv: [], env });
-      // Sent after the start, which rolls back what the killed process left.
+      // Sent after the start, which rolls back the edit of the killed process.
       await once(patcher, 'message', { signal: AbortSignal.timeout(60_000) });
       const rounds = new Set(names.map((name) => readFileSync(dir.path(name), 'utf8')));
       if (rounds.size !== 1) found.mixed++;

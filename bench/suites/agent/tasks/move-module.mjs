@@ -1,4 +1,4 @@
-/** Move a module and correct what imports it. */
+/** Move a module and correct its imports elsewhere. */
 import { join } from 'node:path';
 
 import { editFile, process, read, replace, sh } from '../ways.mjs';

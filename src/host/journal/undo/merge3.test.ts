@@ -37,7 +37,7 @@ interface Sides {
   readonly theirs: string;
 }
 
-/** What git makes of each; undefined for a conflict. */
+/** The merge by git of each; undefined for a conflict. */
 async function mergesOfGit(all: readonly Sides[]): Promise<(string | undefined)[]> {
   await using dir = await tempDir();
   const env = { PATH: process.env.PATH!, HOME: dir.root, GIT_CONFIG_NOSYSTEM: '1' };

@@ -1,10 +1,10 @@
-/** Every tool with more than a reply holds: it reports what it left out. */
+/** Every tool with more than a reply holds: it reports the omitted part. */
 import { expect, test } from 'vitest';
 
 import { agentCell } from '#testing';
 
 const MOST = 1000;
-/** Room for the line that reports what was left out. */
+/** Room for the line that reports the omitted part. */
 const SLACK = 200;
 
 test('agent.C29 a reply stays within its size and says what it leaves out', async () => {

@@ -1,4 +1,4 @@
-/** change::commit: all of a change or nothing, merged with what others did, and undoable. */
+/** change::commit: all of a change or nothing, merged with the edits of others, and undoable. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

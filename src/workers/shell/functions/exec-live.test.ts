@@ -113,10 +113,10 @@ describe('output', () => {
 
   test('live.D5 the command waits for a slow reader as for a pipe, and is killed at its timeout', async () => {
     const { reader, writer } = await caller.createChannel(1);
-    const held = await caller.openReader(reader);
+    const unread = await caller.openReader(reader);
     const reply = await worker.call('shell::exec', { ...command('cat /dev/zero'), output: writer, timeout_ms: 300 });
     expect(reply).toMatchObject({ timed_out: true, exit_code: null });
-    held.cancel();
+    unread.cancel();
   });
 
   test('live.D1 a channel that is not there, or the wrong end of one, is refused before anything runs', async () => {
@@ -183,7 +183,7 @@ describe('background_after_ms', () => {
 
   test('live.D13 a channel ends when the command becomes a job, even if it is not read', async () => {
     const { reader, writer } = await caller.createChannel(1);
-    const held = await caller.openReader(reader);
+    const unread = await caller.openReader(reader);
     const flood = { ...command('cat /dev/zero'), output: writer, background_after_ms: 100 };
     const { job_id, next } = await worker.call<{ job_id: string; next: number }>('shell::exec', flood);
     // More output comes: the job does not wait for the reader of the channel.
@@ -191,7 +191,7 @@ describe('background_after_ms', () => {
     expect(more).toMatchObject({ status: 'running' });
     expect(more).not.toHaveProperty('matched');
     await worker.call('shell::kill', { job_id });
-    held.cancel();
+    unread.cancel();
   });
 
   test('live.D13 is refused when there is no room for another job', async () => {

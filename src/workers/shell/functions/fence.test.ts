@@ -1,4 +1,4 @@
-/** Commands inside the fence: what only they may do. tests/security/fence has what they must not do. */
+/** Commands inside the fence: their own permissions. tests/security/fence tries the forbidden ones. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** What a sandbox of gVisor takes of the host's memory, idle and when its commands want too much. */
+/** Host memory of a gVisor sandbox, idle and when its commands want too much. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { guestRoot, machineCache, whyNoGuestRoot, type TempDir } from '#testing';

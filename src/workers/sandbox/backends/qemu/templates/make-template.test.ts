@@ -1,4 +1,4 @@
-/** Templates of a machine that really boots, and what is left of those that do not. */
+/** Templates of a machine that really boots, and the leftovers of those that do not. */
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
