@@ -1,7 +1,7 @@
 /** workcell undo: undoes changes of files, by any caller. */
 import { z } from 'zod';
 
-import { UsageError, type Command } from '../command.ts';
+import { UsageError, type Command, type CommandInput } from '../command.ts';
 import { addressOptions, withEngine } from '../engine-address.ts';
 import { EXIT } from '../exit-codes.ts';
 import { printReply } from '../print.ts';
@@ -43,7 +43,7 @@ export const undo: Command = {
   },
 };
 
-function number(name: string, value: unknown): Record<string, number> {
+function number(name: string, value: CommandInput['options'][string]): Record<string, number> {
   if (value === undefined) return {};
   if (typeof value !== 'string' || !/^\d+$/.test(value)) {
     throw new UsageError(`--${name} must be a whole number (got ${String(value)})`);
