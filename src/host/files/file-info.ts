@@ -20,7 +20,7 @@ export function fileInfo(name: string, { kind, size, mode, mtimeMs }: EntryStat)
 /** Undefined when the name is gone. An entry that cannot be statted, such as a dead mount, has kind `other`. */
 export function listedInfo(dir: JailDir, name: ByteString): FileInfo | undefined {
   try {
-    const stat = dir.lstat(name);
+    const stat = dir.lstatListed(name);
     return stat && fileInfo(toText(name), stat);
   } catch (error) {
     if (!(error instanceof HostError)) throw error;

@@ -140,9 +140,13 @@ export class JailDir {
     return { name, kind: this.lstat(name)?.kind ?? 'other' };
   }
 
-  /** The lstat of a name; undefined if it does not exist any more. */
+  /** The lstat of a name; undefined if it does not exist. */
   lstat(name: ByteString): EntryStat | undefined {
-    if (this.#isHidden(name)) return undefined;
+    return this.#isHidden(name) ? undefined : this.lstatListed(name);
+  }
+
+  /** The same for a name that this directory listed, so that it is not hidden. */
+  lstatListed(name: ByteString): EntryStat | undefined {
     try {
       const stat = this.#pin.lstat(name);
       this.#pin.recheck();

@@ -14,6 +14,8 @@ export class Protection {
   readonly #matches: Matches;
   /** Canonical roots, with the number of workers that use each. */
   readonly #roots = new Map<string, number>();
+  /** Each root with a slash at its end. */
+  #prefixes: string[] = [];
   /** Cache of `globsFrom` by directory; cleared when the roots change. */
   readonly #lists = new Map<string, ProtectedGlobs[]>();
 
@@ -28,7 +30,7 @@ export class Protection {
 
   add(root: string): void {
     this.#roots.set(root, (this.#roots.get(root) ?? 0) + 1);
-    this.#lists.clear();
+    this.#rootsChanged();
   }
 
   /** Returns whether no root is left. */
@@ -36,15 +38,15 @@ export class Protection {
     const holders = this.#roots.get(root)! - 1;
     if (holders > 0) this.#roots.set(root, holders);
     else this.#roots.delete(root);
-    this.#lists.clear();
+    this.#rootsChanged();
     return this.#roots.size === 0;
   }
 
   /** Whether a canonical absolute path is protected in any root that contains it. */
   covers(path: string): boolean {
-    for (const root of this.#roots.keys()) {
-      const below = pathBelow(root, path);
-      if (below !== undefined && this.#matches(below)) return true;
+    for (const prefix of this.#prefixes) {
+      const isBelow = path.length > prefix.length && path.startsWith(prefix);
+      if (isBelow && this.#matches(path.slice(prefix.length))) return true;
     }
     return false;
   }
@@ -62,6 +64,11 @@ export class Protection {
       this.#lists.get(directory) ?? [...this.#roots.keys()].flatMap((root) => this.#seenFrom(directory, root));
     this.#lists.set(directory, lists);
     return lists;
+  }
+
+  #rootsChanged(): void {
+    this.#prefixes = [...this.#roots.keys()].map(withSlash);
+    this.#lists.clear();
   }
 
   #seenFrom(directory: string, root: string): ProtectedGlobs[] {
@@ -103,6 +110,10 @@ function startingAt(directory: string, glob: string): string {
 
 /** Undefined if it is not below; a directory is not below itself. */
 function pathBelow(root: string, path: string): string | undefined {
-  const prefix = root === '/' ? '/' : `${root}/`;
+  const prefix = withSlash(root);
   return path.length > prefix.length && path.startsWith(prefix) ? path.slice(prefix.length) : undefined;
+}
+
+function withSlash(directory: string): string {
+  return directory === '/' ? '/' : `${directory}/`;
 }

@@ -39,9 +39,9 @@ export const gitignoreField = z
   .optional()
   .describe('Skip .git and files that .gitignore files exclude; default false.');
 
-/** Undefined if the entry was removed since. */
+/** `name` was listed by `dir`. Undefined if the entry was removed since. */
 export function entryOf(dir: JailDir, name: ByteString): z.input<typeof Entry> | undefined {
-  const look = dir.lstat(name);
+  const look = dir.lstatListed(name);
   if (!look) return undefined;
   return {
     name: toText(name),
