@@ -102,7 +102,7 @@ export function App() {
       ) : (
         <main class="prompted">
           <KeyForm
-            why="This page is held to a policy: to see, answer and stop the calls of others it needs the operator's key."
+            why="This page has a policy: to see, answer and stop the calls of others it needs the operator's key."
             action="Use this key"
             onKey={giveKey}
           />

@@ -144,7 +144,7 @@ export class Admission {
 
   /**
    * Whether a page of this server sent the request. Browsers do not let a page forge its origin, but a program can: a
-   * caller that is held to a policy is not a page, so that its policy decides. The operator's key has no policy.
+   * caller with a policy is not a page, so that its policy decides. The operator's key has no policy.
    */
   isOwnPage({ headers: { host, origin } }: IncomingMessage, { policy }: Identity): boolean {
     return policy === undefined && origin !== undefined && isSameHost(origin, host!);

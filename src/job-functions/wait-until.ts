@@ -7,8 +7,8 @@ import { readText } from './output-text.ts';
 import { PatternScan } from './pattern-scan.ts';
 
 const PORT_POLL_MS = 50;
-/** More bytes than are ever held back. */
-const LOOK_BYTES = 1024;
+/** More bytes than an incomplete character at the end can have. */
+const PEEK_BYTES = 1024;
 
 export interface Until {
   readonly pattern?: string | null | undefined;
@@ -104,13 +104,13 @@ async function ended(job: BackgroundJob, scan: Scan | undefined, signal: AbortSi
   return found ?? { by: 'exit' };
 }
 
-/** Waits for whole characters: the first bytes of one are held back, and the reader would get nothing. */
+/** Waits for whole characters: the first bytes of one are not returned, so a reader would get nothing. */
 async function more(
   job: BackgroundJob,
   { since, stripsAnsi }: Pick<Wait, 'since' | 'stripsAnsi'>,
   signal: AbortSignal,
 ): Promise<undefined> {
-  const hasText = () => readText(job.ring, { since, maxBytes: LOOK_BYTES, stripsAnsi }).next > since;
+  const hasText = () => readText(job.ring, { since, maxBytes: PEEK_BYTES, stripsAnsi }).next > since;
   while (!hasText() && !job.ring.isFinished) {
     await job.ring.changed(signal);
     signal.throwIfAborted();

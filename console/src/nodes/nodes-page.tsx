@@ -109,7 +109,7 @@ function NodeCard({ node }: { node: NodeRow }) {
           ],
           ['address', node.url ?? 'not reported'],
           ['functions', `${node.functions} for other nodes`],
-          ['sandboxes', sandboxes ? `${living(node)}, ${sandboxes.places} places free` : living(node)],
+          ['sandboxes', sandboxes ? `${living(node)}, ${sandboxes.places} slots free` : living(node)],
           ['isolation', sandboxes?.isolation ?? 'none'],
           ['calls', `${node.calls_out} from here run there, ${node.calls_in} of it run here`],
         ]}

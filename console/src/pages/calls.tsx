@@ -54,7 +54,7 @@ export function CallsPage() {
         <Box label="this console’s own" isOn={isOwnShown} onFlip={setOwnShown} />
         <Box label="keep payloads" isOn={keepsContents.value} onFlip={(isOn) => (keepsContents.value = isOn)} />
         <button type="button" aria-pressed={isFrozen.value} title="The list is frozen; calls continue" onClick={freeze}>
-          {isFrozen.value ? 'Resume' : 'Hold the list'}
+          {isFrozen.value ? 'Resume' : 'Pause the list'}
         </button>
         <CallFigures calls={shown} />
         <Strip calls={shown} />

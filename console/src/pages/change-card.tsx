@@ -60,7 +60,7 @@ export function FileHistory({ file: { path, kind, records }, stepOf }: FileHisto
             </a>
             {stepOf(record).action === 'Redo' && <Badge kind="write">undone</Badge>}
           </h2>
-          {record.changes[0].kind === 'deleted' && <p class="quiet">What it held:</p>}
+          {record.changes[0].kind === 'deleted' && <p class="quiet">Its former content:</p>}
           <DiffView changes={record.changes} />
           <Way record={record} step={stepOf(record)} />
         </section>

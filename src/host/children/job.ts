@@ -11,7 +11,7 @@ import type { Log } from '#contract';
 import { OutputQueue } from '../process/output-queue.ts';
 import type { OutputStream, Process, ProcessEnd, ProcessInput } from '../process/process.ts';
 import { JobOutput } from './job-output.ts';
-import type { ContainedProcess, Hold } from './containments/containment.ts';
+import type { ContainedProcess, JobGroup } from './containments/containment.ts';
 import { sendSignal } from './send-signal.ts';
 import type { ConnectedTerminal } from '../terminal/terminal.ts';
 
@@ -39,7 +39,7 @@ export class Job implements Process {
   readonly output = new OutputQueue();
   /** Resolves when the first process has ended, its output is in and no process of the job lives. Never rejects. */
   readonly done: Promise<ProcessEnd>;
-  readonly #hold: Hold;
+  readonly #group: JobGroup;
   readonly #terminal: ConnectedTerminal | undefined;
   readonly #log: Log;
   readonly #startedAt: number;
@@ -53,10 +53,10 @@ export class Job implements Process {
   #killing: Promise<void> | undefined;
   #isOver = false;
 
-  constructor({ process, hold }: ContainedProcess, { terminal, wantedBytes, startedAt, log }: JobOptions) {
+  constructor({ process, group }: ContainedProcess, { terminal, wantedBytes, startedAt, log }: JobOptions) {
     this.#startedAt = startedAt;
     this.pid = process.pid!;
-    this.#hold = hold;
+    this.#group = group;
     this.#terminal = terminal;
     this.#log = log;
     const queue = this.output;
@@ -92,7 +92,7 @@ export class Job implements Process {
   async sendSignal(name: NodeJS.Signals): Promise<void> {
     if (this.#hasExited || this.#killing) return;
     if (this.#terminal?.sendSignal) await this.#terminal.sendSignal(name);
-    else if (this.#hold.sendSignal) await this.#hold.sendSignal(name);
+    else if (this.#group.sendSignal) await this.#group.sendSignal(name);
     else sendSignal(-this.pid, name);
   }
 
@@ -106,12 +106,12 @@ export class Job implements Process {
 
   /** Kills the rest of the job and reads the rest of the pipes. */
   async #end(): Promise<void> {
-    this.#isOver = this.#killing === undefined && this.#hold.releaseIfEmpty();
+    this.#isOver = this.#killing === undefined && this.#group.releaseIfEmpty();
     if (!this.#isOver) {
       if (this.#killing === undefined) await settledWithin(this.#closed, DRAIN_MS);
       await this.#kill();
       this.#isOver = true;
-      this.#hold.release();
+      this.#group.release();
     }
     await this.#drained();
     for (const output of this.#outputs) output.close();
@@ -129,7 +129,7 @@ export class Job implements Process {
   async #killAll(): Promise<void> {
     // The first process is a session leader, so it cannot change its group, not even after leaving the containment.
     if (!this.#hasExited) sendSignal(-this.pid, 'SIGKILL');
-    if (await this.#hold.kill()) return;
+    if (await this.#group.kill()) return;
     this.#log.error('a job did not end after SIGKILL', { pid: this.pid });
     this.#reportExit({ exitCode: null, signal: 'SIGKILL' });
   }

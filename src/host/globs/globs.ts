@@ -41,9 +41,9 @@ export function compileGlobs(
   if (patterns.length === 0) return () => false;
   refuseTooMany(patterns);
   if (dialect === 'gitignore' && patterns.some(isNegated)) return startingAt(below, compileGitignoreRuns(patterns));
-  const way = below === '' ? [] : spell(`${below}/`);
+  const prefix = below === '' ? [] : spell(`${below}/`);
   const branches = patterns.map((pattern) => DIALECTS[dialect](pattern));
-  const automaton = new GlobAutomaton([[...way, { kind: 'either', branches }]]);
+  const automaton = new GlobAutomaton([[...prefix, { kind: 'either', branches }]]);
   return (relativePath) => automaton.matches(relativePath);
 }
 

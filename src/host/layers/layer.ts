@@ -40,7 +40,7 @@ export interface LayerParts {
   readonly pins: string;
   /** A device of the kind that hides a name below, to be linked. */
   readonly whiteout: string;
-  /** Descriptor of the lock file: the lock is held for as long as it is open. */
+  /** Descriptor of the lock file: closing it releases the lock. */
   readonly lock: number;
 }
 

@@ -32,7 +32,7 @@ export class ReportingGuestFiles extends GuestFiles {
     const { noteChange } = scope;
     if (!noteChange) return super.write(path, bytes, options, scope);
 
-    const file = await this.#look(path, scope, { isFollowed: true });
+    const file = await this.#entryAt(path, scope, { isFollowed: true });
     const before = await this.#content(file, scope);
     const kept = new ComparablePieces();
     const size = await super.write(path, kept.of(bytes), options, scope);
@@ -51,7 +51,7 @@ export class ReportingGuestFiles extends GuestFiles {
     const { noteChange } = options;
     if (!noteChange) return super.remove(path, options);
 
-    const entry = await this.#look(path, options);
+    const entry = await this.#entryAt(path, options);
     const before = await this.#content(entry, options);
     await this.#wholeOrPart(path, options, () => super.remove(path, options));
     noteChange(removal(entry, before));
@@ -64,7 +64,7 @@ export class ReportingGuestFiles extends GuestFiles {
   }
 
   override async rename(from: string, to: string, options: { overwrite: boolean } & ChangeScope): Promise<void> {
-    const isDirectory = options.noteChange && (await this.#look(from, options)).stat?.isDirectory();
+    const isDirectory = options.noteChange && (await this.#entryAt(from, options)).stat?.isDirectory();
     await super.rename(from, to, options);
     options.noteChange?.({ path: to, kind: 'renamed', from, ...(isDirectory && { is_directory: true }) });
   }
@@ -105,7 +105,7 @@ export class ReportingGuestFiles extends GuestFiles {
     else if (now.mode !== row.mode || now.uid !== row.uid || now.gid !== row.gid) noteChange?.({ path, kind: 'mode' });
   }
 
-  async #look(path: string, { signal }: ChangeScope, how: { isFollowed?: boolean } = {}): Promise<ChangedEntry> {
+  async #entryAt(path: string, { signal }: ChangeScope, how: { isFollowed?: boolean } = {}): Promise<ChangedEntry> {
     const row = await this.stat(path, { ...how, signal }).catch(passGuestError);
     const is = (kind: Row['kind']) => () => row?.kind === kind;
     return { path, stat: row && { size: row.sizeBytes, isFile: is('file'), isDirectory: is('directory') } };

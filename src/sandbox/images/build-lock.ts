@@ -12,13 +12,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { isAlive, OWN_MARK } from '#host';
 
-const LOOK_AGAIN_MS = 100;
+const RETRY_MS = 100;
 
 export async function withBuildLock<T>(path: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   const folder = `${path}.claims`;
   const claim = `${OWN_MARK}-${randomUUID()}`;
   // Two processes that list at the same moment both withdraw; the random delay separates their next attempts.
-  while (!take(folder, claim)) await sleep(LOOK_AGAIN_MS * (0.5 + Math.random()), undefined, { signal });
+  while (!take(folder, claim)) await sleep(RETRY_MS * (0.5 + Math.random()), undefined, { signal });
   try {
     return await work();
   } finally {

@@ -9,8 +9,8 @@ export function committingOwn(live: LiveWorkspace): CommitOwn {
   return async (layer, call) => {
     const { workspace, jail } = live;
     const scope = live.scopeOf(layer, call.signal);
-    const looked = await inspectLayer(scope);
-    const plan = await planWhole(looked, scope, { onConflict: 'merge', git: true, isPart: false });
+    const inspected = await inspectLayer(scope);
+    const plan = await planWhole(inspected, scope, { onConflict: 'merge', git: true, isPart: false });
     const [first] = plan.conflicts;
     if (first) {
       throw new LayerError(

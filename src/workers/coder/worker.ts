@@ -93,25 +93,25 @@ export function openCoder(
   config: CoderConfig,
   log: Log,
   cell: CellConfig = shippedCell,
-  way?: JailChoice & InView,
+  choice?: JailChoice & InView,
 ): CoderContext {
   const own = plainGlobs(config.non_accessible_globs);
   const isOwn = refusing('non_accessible_globs', GlobError, () => compileProtected([own]));
-  const [root] = way?.view
-    ? [way.view.root]
-    : refusing('base_path', HostError, () => openJail(config.base_path, way).roots);
+  const [root] = choice?.view
+    ? [choice.view.root]
+    : refusing('base_path', HostError, () => openJail(config.base_path, choice).roots);
   const workspace = new Workspace(root!, {
     ...cell,
     own,
-    mode: way?.mode,
-    view: way?.view,
-    ...(way?.journalDir !== undefined && { journal_dir: way.journalDir }),
+    mode: choice?.mode,
+    view: choice?.view,
+    ...(choice?.journalDir !== undefined && { journal_dir: choice.journalDir }),
     maxFileBytes: config.max_read_bytes,
     timeoutMs: config.search_timeout_ms,
     indexMemoryBytes: config.index === 'off' ? 0 : config.index_memory_mb * 2 ** 20,
   });
   const isProtected = (path: string) => isOwn(path) || workspace.protects(path);
-  const jail = openJail(root!, { ...way, isProtected });
+  const jail = openJail(root!, { ...choice, isProtected });
   if (jail.mode === 'portable') log.warn('the path jail cannot pin files on this system; see SECURITY.md');
 
   return {
@@ -137,7 +137,7 @@ export function openCoder(
     regexTimeoutMs: config.search_timeout_ms,
     defaultMaxMatches: config.search_default_max_matches,
     defaultMaxLineBytes: config.search_default_max_line_bytes,
-    setup: { cell, reopen: (where) => openCoder(config, log, cell, { ...way, ...where }) },
+    setup: { cell, reopen: (where) => openCoder(config, log, cell, { ...choice, ...where }) },
   };
 }
 

@@ -55,7 +55,7 @@ export const errors = defineErrors({
     ...sFailures.S003,
     type: 'validation',
     note:
-      'Each slot is held by a command in the foreground. Waiting helps when it ends by itself; a server does not: start ' +
+      'A command in the foreground has each slot. Waiting helps when it ends by itself; a server does not: start ' +
       'it detached (nohup … >/tmp/log 2>&1 &), or end everything with sandbox::stop and create another sandbox.',
     message: (d: { id: string; cap: number }) => `sandbox ${d.id} is at its exec concurrency cap (${d.cap})`,
   }),

@@ -10,7 +10,7 @@ import { errors, refuse } from './errors.ts';
 import type { ExecRequest } from './exec-request.ts';
 import { fencedArgv, insideFence, isFenced } from './fenced-command.ts';
 import { SandboxProcess } from './sandbox-process.ts';
-import { shellLineObjection, type ShellWays } from './shell-line.ts';
+import { shellLineObjection, type ShellOptions } from './shell-line.ts';
 import { requireSandboxes } from './target.ts';
 import type { ShellContext } from './worker.ts';
 
@@ -41,7 +41,7 @@ export async function toCommand(
   const isInside = isFenced(request, context);
   const argv = isInside ? fencedArgv(request) : toArgv(request);
   const isLine = door !== undefined && request.script == null;
-  const objection = isLine ? shellLineObjection(request, shellWays(request, context, isInside)) : undefined;
+  const objection = isLine ? shellLineObjection(request, shellOptions(request, context, isInside)) : undefined;
   if (objection !== undefined) throw refuse(objection);
 
   if (request.target.kind === 'sandbox') {
@@ -89,7 +89,11 @@ export function hasInput({ input, terminal }: InputRequest): boolean {
   return input === true || terminal != null;
 }
 
-function shellWays({ target }: ExecRequest, { policy, allowedEnv }: ShellContext, takesScript: boolean): ShellWays {
+function shellOptions(
+  { target }: ExecRequest,
+  { policy, allowedEnv }: ShellContext,
+  takesScript: boolean,
+): ShellOptions {
   if (takesScript) return { hasShell: true, takesScript };
   const maySet = (name: string) => allowedEnv.has(name) && isSettable(name);
   return { hasShell: policy.hasShell, maySet: target.kind === 'host' ? maySet : undefined };

@@ -38,14 +38,14 @@ export function fileFunction<Shape extends z.ZodRawShape, Response extends z.Zod
     examples,
 
     async handle(given, { files, isSandboxEnabled }, scope) {
-      const { target: place, ...fields } = given as z.output<z.ZodObject<Shape>> & { target: Target };
-      if (place.kind === 'host') return operation.handle(fields as z.output<z.ZodObject<Shape>>, files, scope);
+      const { target: chosen, ...fields } = given as z.output<z.ZodObject<Shape>> & { target: Target };
+      if (chosen.kind === 'host') return operation.handle(fields as z.output<z.ZodObject<Shape>>, files, scope);
 
       requireSandboxes(isSandboxEnabled);
       if ((given as { change?: string | null }).change != null) {
         throw errors.fail('S210', { problem: "'change' is for host targets only" });
       }
-      const { sandbox_id } = place;
+      const { sandbox_id } = chosen;
       const functionId = id.replace('shell::', 'sandbox::');
       const { respect_gitignore: _hostOnly, ...sent } = fields as Record<string, unknown>;
       const call = { functionId, payload: { ...sent, sandbox_id }, keeps: [...FILE_CODES, ...SANDBOX_CODES] };

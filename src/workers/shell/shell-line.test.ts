@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { run, tempDir } from '#testing';
 import { exec } from './functions/exec.ts';
-import { shellLineObjection, type ShellWays } from './shell-line.ts';
+import { shellLineObjection, type ShellOptions } from './shell-line.ts';
 
 const objectionTo = (
   command: string,
@@ -11,7 +11,7 @@ const objectionTo = (
     args = null,
     hasShell = false,
     maySet = (name) => name === 'FOO',
-  }: { args?: string[] | null } & Partial<ShellWays> = {},
+  }: { args?: string[] | null } & Partial<ShellOptions> = {},
 ) => shellLineObjection({ command, args }, { hasShell, maySet });
 
 test.each([

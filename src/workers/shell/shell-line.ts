@@ -24,7 +24,7 @@ const ADVICE: Record<ShellSign['kind'], string> = {
   builtin: 'name the directory by `cwd`, the program by its path, and variables by `env`',
 };
 
-export interface ShellWays {
+export interface ShellOptions {
   /** Whether the policy allows `sh`. */
   hasShell: boolean;
   /** Whether a call may send the line as `script`. */
@@ -34,19 +34,22 @@ export interface ShellWays {
 }
 
 /** Why a command is a shell line and the call to make instead; undefined if it is not one. */
-export function shellLineObjection({ command, args }: Line, ways: ShellWays): string | undefined {
+export function shellLineObjection({ command, args }: Line, options: ShellOptions): string | undefined {
   const found = args === null ? shellSignInLine(command.trim()) : shellSignInArgs(command, args);
   if (!found) return undefined;
 
-  const call = callInstead(toShellLine([command, ...(args ?? [])]), ways);
+  const call = callInstead(toShellLine([command, ...(args ?? [])]), options);
   const next = call === undefined ? ADVICE[found.kind] : `call with ${JSON.stringify(call)}`;
-  const elsewhere = ways.hasShell
+  const elsewhere = options.hasShell
     ? ''
     : '; a shell line runs in a sandbox: sandbox::exec with cmd "sh" and args ["-c", LINE]';
   return `no shell runs this command, so \`${found.sign}\` has no effect: ${next}${elsewhere}`;
 }
 
-function callInstead(line: string, { hasShell, takesScript, maySet }: ShellWays): Record<string, unknown> | undefined {
+function callInstead(
+  line: string,
+  { hasShell, takesScript, maySet }: ShellOptions,
+): Record<string, unknown> | undefined {
   if (takesScript) return { command: '', script: line };
   const withShell = hasShell ? { command: 'sh', args: ['-c', line] } : undefined;
   if (!maySet) return withShell;

@@ -143,7 +143,7 @@ describe.skipIf(why !== undefined)(`nodes at the console${why === undefined ? ''
         labels: 'zone=a',
         address: url,
         functions: `${functions} for other nodes`,
-        sandboxes: `1 of ${sandboxes.max} sandboxes, ${sandboxes.places} places free`,
+        sandboxes: `1 of ${sandboxes.max} sandboxes, ${sandboxes.places} slots free`,
         isolation: sandboxes.isolation,
         calls: '1 from here run there, 0 of it run here',
       });

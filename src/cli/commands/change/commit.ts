@@ -18,7 +18,7 @@ const Reply = z.object({
   closed: z.boolean(),
 });
 
-const WAYS = ['refuse', 'merge', 'mine', 'theirs'];
+const CHOICES = ['refuse', 'merge', 'mine', 'theirs'];
 
 export const changeCommit: Command = {
   name: 'change commit',
@@ -30,7 +30,7 @@ export const changeCommit: Command = {
   options: {
     'on-conflict': {
       type: 'string',
-      value: WAYS.join('|'),
+      value: CHOICES.join('|'),
       description: 'If a file was changed in the workspace too. Default refuse: nothing is committed.',
     },
     version: {
@@ -55,16 +55,16 @@ type Connect = (options: CommandInput['options'], use: (bus: Connection) => Prom
 /** Runs the command over a connection that says as which caller it commits. */
 export function commitBy(connect: Connect): Command['run'] {
   return async ({ words: [change, ...paths], options }) => {
-    const way = text(options['on-conflict']);
-    if (way !== undefined && !WAYS.includes(way)) {
-      throw new UsageError(`--on-conflict must be one of ${WAYS.join(', ')}`);
+    const onConflict = text(options['on-conflict']);
+    if (onConflict !== undefined && !CHOICES.includes(onConflict)) {
+      throw new UsageError(`--on-conflict must be one of ${CHOICES.join(', ')}`);
     }
     const message = text(options.message);
     const version = text(options.version);
     const asked = {
       change,
       ...(paths.length > 0 && { paths }),
-      ...(way !== undefined && { on_conflict: way }),
+      ...(onConflict !== undefined && { on_conflict: onConflict }),
       ...(message !== undefined && { message }),
       ...(version !== undefined && { expected_version: version }),
       git: options.git === true,

@@ -6,7 +6,7 @@ import { engine } from '../../worker.ts';
 
 export const callersPause = engine.defineFunction({
   id: 'engine::callers::pause',
-  summary: 'Hold new calls of a caller, or resume them; for the console only.',
+  summary: 'Pause new calls of a caller, or resume them; for the console only.',
   details:
     'Running calls continue. Waiting calls start when the caller is resumed, in their order, unless their own timeout ends ' +
     'them before. A program that connects again is another caller.',

@@ -14,7 +14,7 @@ export const createChannel = engine.defineFunction({
       .int()
       .min(0)
       .nullish()
-      .describe('Messages held before the writer has to wait: 1 to 1024, default 64.'),
+      .describe('Messages buffered before the writer has to wait: 1 to 1024, default 64.'),
   }),
   response: z.object({ writer: ChannelRefSchema, reader: ChannelRefSchema }),
   errors: ['limit_reached', 'deserialization_error'],

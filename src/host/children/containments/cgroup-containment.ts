@@ -66,13 +66,13 @@ export class CgroupContainment implements ContainmentMethod {
   async start(command: Command): Promise<ContainedProcess> {
     this.#guardian.ensure();
     this.#top ??= Cgroup.make(this.#topPath, this.#kind);
-    const hold = Cgroup.make(join(this.#topPath, String(this.#count++)), this.#kind);
+    const group = Cgroup.make(join(this.#topPath, String(this.#count++)), this.#kind);
     try {
-      const process = this.#inside(hold, () => spawnCommand(command));
+      const process = this.#inside(group, () => spawnCommand(command));
       await ensureStarted(process, command);
-      return { process, hold };
+      return { process, group };
     } catch (error) {
-      hold.release();
+      group.release();
       throw error;
     }
   }

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 
 import { awaitGone } from '../await-gone.ts';
 import type { CgroupKind } from './cgroup-kinds.ts';
-import type { Hold } from './containment.ts';
+import type { JobGroup } from './containment.ts';
 import { sendSignal } from '../send-signal.ts';
 
-export class Cgroup implements Hold {
+export class Cgroup implements JobGroup {
   readonly path: string;
   readonly #kind: CgroupKind;
 

@@ -27,17 +27,17 @@ export interface ContainmentMethod {
   readonly name: Containment;
   /** Rejects with a `SpawnError`, and then contains nothing. */
   start(command: Command): Promise<ContainedProcess>;
-  /** Call it after the last hold was released. */
+  /** Call it after the last group was released. */
   close(): Promise<void>;
 }
 
 export interface ContainedProcess {
   process: ChildProcess;
-  hold: Hold;
+  group: JobGroup;
 }
 
-/** The containment of one job, until it is released. */
-export interface Hold {
+/** The processes of one job, contained until it is released. */
+export interface JobGroup {
   /** Releases it if the job has demonstrably ended with its first process, and returns whether it did. */
   releaseIfEmpty(): boolean;
   /** Sends SIGKILL until no process lives; false if some still live after `KILL_DEADLINE_MS`. */

@@ -16,7 +16,7 @@ export async function startLaunched(command: Command): Promise<ContainedProcess>
   const leader = process.pid!;
   return {
     process,
-    hold: {
+    group: {
       releaseIfEmpty: () => !isGroupAlive(leader),
       kill: () =>
         awaitGone(() => {

@@ -10,7 +10,7 @@ import { setTimeout as passed } from 'node:timers/promises';
 import { findProgram } from '../find-program.ts';
 import { NamespaceTools, PidNamespace } from './pid-namespace.ts';
 import { listProcesses } from '../processes.ts';
-import type { Command, ContainedProcess, Hold, ContainmentMethod } from './containment.ts';
+import type { Command, ContainedProcess, JobGroup, ContainmentMethod } from './containment.ts';
 import { sendSignal } from '../send-signal.ts';
 import { ensureStarted, spawnCommand } from '../spawn-command.ts';
 
@@ -34,9 +34,9 @@ export class PidNamespaceContainment implements ContainmentMethod {
   static async open(): Promise<PidNamespaceContainment> {
     const containment = new PidNamespaceContainment();
     const command = { argv: ['true'], cwd: '/', env: {}, stdin: 'ignore' } as const;
-    const { process, hold } = await containment.start(command);
+    const { process, group } = await containment.start(command);
     const exitCode = await new Promise((resolve) => process.once('exit', resolve));
-    await hold.kill();
+    await group.kill();
     if (exitCode === 0) return containment;
 
     await containment.close();
@@ -49,7 +49,7 @@ export class PidNamespaceContainment implements ContainmentMethod {
     try {
       const process = spawnCommand(command, { argv: namespace.enter(command), cwd: '/' });
       await ensureStarted(process, command);
-      return { process, hold: holdOf(namespace, process.pid!) };
+      return { process, group: groupOf(namespace, process.pid!) };
     } catch (error) {
       await namespace.end();
       throw error;
@@ -77,7 +77,7 @@ export class PidNamespaceContainment implements ContainmentMethod {
 }
 
 /** Needs no check for other processes: all of them end with the program. */
-function holdOf(namespace: PidNamespace, leader: number): Hold {
+function groupOf(namespace: PidNamespace, leader: number): JobGroup {
   return {
     releaseIfEmpty: () => false,
     kill: () => namespace.end(),

@@ -30,7 +30,7 @@ async function left(marks: NonNullable<ReturnType<typeof groupMarks>>, script: s
   const nap = `4720.${process.pid}${count++}`;
   const containment = SessionContainment.open(marks);
   const argv = ['sh', '-c', `${script}; sleep 30`];
-  const { process: child, hold } = await containment.start({
+  const { process: child, group } = await containment.start({
     argv,
     cwd: '/',
     env: { PATH, NAP: nap },
@@ -40,8 +40,8 @@ async function left(marks: NonNullable<ReturnType<typeof groupMarks>>, script: s
     await expect.poll(() => sleepers(nap).length).toBe(1);
     // Orphaned: its parents have ended.
     await expect.poll(() => isChildOfInit(sleepers(nap)[0]!)).toBe(true);
-    await hold.kill();
-    hold.release();
+    await group.kill();
+    group.release();
     return sleepers(nap).length;
   } finally {
     for (const pid of sleepers(nap)) process.kill(pid, 'SIGKILL');

@@ -12,7 +12,7 @@ import { Guardian } from './guardian.ts';
 import { chooseJobMarks, type JobMarks } from '../job-marks.ts';
 import { isGroupAlive } from './launcher-containment.ts';
 import { listProcesses, membersOf, newestPid, type JobTraits } from '../processes.ts';
-import type { Command, ContainedProcess, Hold, ContainmentMethod } from './containment.ts';
+import type { Command, ContainedProcess, JobGroup, ContainmentMethod } from './containment.ts';
 import { sendSignal } from '../send-signal.ts';
 import { sessionGuardianScript } from './session-guardian.ts';
 import { ensureStarted, spawnCommand } from '../spawn-command.ts';
@@ -47,7 +47,7 @@ export class SessionContainment implements ContainmentMethod {
     const job = { leader: process.pid!, mark };
     this.#jobs.add(job);
     this.#updateGuardian();
-    return { process, hold: this.#holdOf(job) };
+    return { process, group: this.#groupOf(job) };
   }
 
   async close(): Promise<void> {
@@ -55,7 +55,7 @@ export class SessionContainment implements ContainmentMethod {
     await this.#guardian.close();
   }
 
-  #holdOf(job: JobTraits): Hold {
+  #groupOf(job: JobTraits): JobGroup {
     return {
       releaseIfEmpty: () => {
         if (isGroupAlive(job.leader)) return false;

@@ -97,10 +97,10 @@ async function planned(
 ): Promise<WholePlan> {
   await settleEarlier(layer, live);
   const view = live.scopeOf(layer, scope.signal);
-  const looked = await inspectLayer(view, asked.paths);
-  if (asked.expected_version !== undefined) requireShown(layerVersion(looked), asked);
+  const inspected = await inspectLayer(view, asked.paths);
+  if (asked.expected_version !== undefined) requireShown(layerVersion(inspected), asked);
   const options = { onConflict: asked.on_conflict, git: asked.git, isPart: asked.paths !== undefined };
-  const plan = await planWhole(looked, view, options);
+  const plan = await planWhole(inspected, view, options);
   const { conflicts } = plan;
   if (conflicts.length === 0) return plan;
   const paths = conflicts.slice(0, 5).map(({ path }) => path);

@@ -92,9 +92,9 @@ export const diff = change.defineFunction({
   async handle(request, { layers, live }, callScope) {
     using entered = await layers.enter(request.change, { mayExceed: true });
     const scope = live.scopeOf(entered.layer, callScope.signal);
-    const looked = await inspectLayer(scope, request.paths);
-    const { conflicts } = await planWhole(looked, scope, { onConflict: 'refuse', git: true, isPart: true });
-    const report = await reportOf(looked, {
+    const inspected = await inspectLayer(scope, request.paths);
+    const { conflicts } = await planWhole(inspected, scope, { onConflict: 'refuse', git: true, isPart: true });
+    const report = await reportOf(inspected, {
       isText: request.text,
       contextLines: request.context_lines,
       maxOutputBytes: request.max_output_bytes,
@@ -104,8 +104,8 @@ export const diff = change.defineFunction({
     const { commands, hosts, isCut } = entered.layer.activity.read();
     return {
       ...report,
-      ...{ left_out: [...looked.leftOut], git: gitRows(looked.repositories), conflicts: [...conflicts] },
-      version: layerVersion(looked),
+      ...{ left_out: [...inspected.leftOut], git: gitRows(inspected.repositories), conflicts: [...conflicts] },
+      version: layerVersion(inspected),
       ...{ commands: [...commands], hosts: [...hosts], more_activity: isCut },
     };
   },

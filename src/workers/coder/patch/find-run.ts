@@ -10,7 +10,7 @@ export interface RunMatch extends Found {
   level: number;
 }
 
-export interface Looking {
+export interface FileSearch {
   readonly source: Source;
   readonly lastLevel: number;
   readonly turns: Turns;
@@ -35,7 +35,7 @@ export class Cursor {
 
 /** Returns the match at the strictest level that has one. */
 export async function findRun(
-  { source, lastLevel, turns }: Looking,
+  { source, lastLevel, turns }: FileSearch,
   lines: readonly string[],
   { from, near, isAtEnd = false }: { from: number; near?: number | undefined; isAtEnd?: boolean },
 ): Promise<RunMatch | undefined> {

@@ -1,5 +1,5 @@
 /** Explains why a chunk does not match, so that the caller can correct it without reading the file. */
-import { findRun, linesOf, type Cursor, type Looking, type RunMatch } from './find-run.ts';
+import { findRun, linesOf, type Cursor, type FileSearch, type RunMatch } from './find-run.ts';
 import { LEVELS, LOOSE } from './levels.ts';
 import { findNearest, type NearestMatch } from './nearest.ts';
 import { quote, type Chunk, type SignedLine } from './patch.ts';
@@ -32,7 +32,7 @@ interface Unplaced {
 
 type Why = Omit<Misfit, 'chunk'>;
 
-export async function findMisfit(looking: Looking, unplaced: Unplaced, cursor: Cursor): Promise<Misfit> {
+export async function findMisfit(search: FileSearch, unplaced: Unplaced, cursor: Cursor): Promise<Misfit> {
   const { chunk, signed, scope, fit, isThere } = unplaced;
   const around = chunk.near === undefined ? cursor.at : chunk.near - 1 + cursor.drift;
   const old = scope === undefined ? linesOf(signed, '-') : [scope];
@@ -41,8 +41,8 @@ export async function findMisfit(looking: Looking, unplaced: Unplaced, cursor: C
   if (old.length === 0) return { chunk: 0, problem: NO_CONTEXT };
 
   const why =
-    (scope === undefined ? await placedElsewhere(looking, signed, around) : undefined) ??
-    (await differing(looking, { signed, old, scope }, around));
+    (scope === undefined ? await placedElsewhere(search, signed, around) : undefined) ??
+    (await differing(search, { signed, old, scope }, around));
   return { chunk: 0, ...why };
 }
 
@@ -62,16 +62,16 @@ function applied(at: number, next: string): Why {
 
 /** Checks whether the chunk matches above the previous one, or is already applied. */
 async function placedElsewhere(
-  looking: Looking,
+  search: FileSearch,
   signed: readonly SignedLine[],
   near: number,
 ): Promise<Why | undefined> {
-  const above = await findRun(looking, linesOf(signed, '-'), { from: 0, near });
+  const above = await findRun(search, linesOf(signed, '-'), { from: 0, near });
   if (above) {
     const problem = `matches line ${above.at + 1}, above the end of the previous chunk; put the chunks in the order of the file`;
     return { problem };
   }
-  const there = isRecognizable(signed) ? await findRun(looking, linesOf(signed, '+'), { from: 0, near }) : undefined;
+  const there = isRecognizable(signed) ? await findRun(search, linesOf(signed, '+'), { from: 0, near }) : undefined;
   return there && (there.level < LOOSE || there.others === 0) ? applied(there.at, 'leave it out') : undefined;
 }
 
@@ -84,11 +84,11 @@ function isRecognizable(signed: readonly SignedLine[]): boolean {
 }
 
 async function differing(
-  looking: Looking,
+  search: FileSearch,
   { signed, old, scope }: { signed: readonly SignedLine[]; old: readonly string[]; scope: string | undefined },
   around: number,
 ): Promise<Why> {
-  const { source, lastLevel, turns } = looking;
+  const { source, lastLevel, turns } = search;
   const [table, last] = [await source.table(LOOSE, turns), await source.table(lastLevel, turns)];
   const nearest = await findNearest(source, old, { table, last, around, turns });
   const name =
@@ -105,7 +105,7 @@ async function differing(
   }
   if (turns.isOver) await turns.next();
   const region = regionOf(source, old, nearest);
-  const doubled = scope === undefined ? await doubledSigns(looking, signed, around) : undefined;
+  const doubled = scope === undefined ? await doubledSigns(search, signed, around) : undefined;
   if (turns.isOver) await turns.next();
   const canRewrite = scope === undefined && isWhole(signed) && onlySpacesDiffer(source, old, nearest.at);
   return {
@@ -130,12 +130,12 @@ function difference({ first_difference: first }: Region, { at, firstDifference }
 
 /** Detects a second sign in each line: some models write it twice, or take the mark of a list for one. */
 async function doubledSigns(
-  looking: Looking,
+  search: FileSearch,
   signed: readonly SignedLine[],
   near: number,
 ): Promise<string | undefined> {
   const bare = signed.map((line) => (line.sign === ' ' ? line : { ...line, text: line.text.replace(/^[-+] ?/, '') }));
   if (!bare.some(({ text, sign }, i) => sign === '-' && text !== signed[i]!.text)) return undefined;
-  const fit = await findRun(looking, linesOf(bare, '-'), { from: 0, near });
+  const fit = await findRun(search, linesOf(bare, '-'), { from: 0, near });
   return fit && `without the second sign of its lines it fits line ${fit.at + 1}; write one "-" or "+" before a line`;
 }

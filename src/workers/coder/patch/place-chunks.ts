@@ -6,7 +6,7 @@
  */
 import type { Turns } from '#host';
 import { runOf, fitsAt } from './find-fits.ts';
-import { Cursor, findRun, linesOf, type Looking, type RunMatch } from './find-run.ts';
+import { Cursor, findRun, linesOf, type FileSearch, type RunMatch } from './find-run.ts';
 import { LAST_LEVEL, LEVELS, LOOSE, type Fuzz, type Level } from './levels.ts';
 import { findMisfit, type Misfit } from './misfit.ts';
 import { signedInTurns, type Chunk, type PatchLines, type SignedLine } from './patch.ts';
@@ -53,13 +53,13 @@ export async function placeChunks(
   }: { chunks: readonly Chunk[]; lines: PatchLines; fuzz: Fuzz; maxMisfits?: number },
   turns: Turns,
 ): Promise<Placement> {
-  const looking = { source, lastLevel: LAST_LEVEL[fuzz], turns };
+  const search = { source, lastLevel: LAST_LEVEL[fuzz], turns };
   const placement: Placement = { edits: [], placed: [], misfits: [] };
   const cursor = new Cursor();
   for (const [i, chunk] of chunks.entries()) {
     if (turns.isOver) await turns.next();
     const signed = asInFile(await signedInTurns(lines, chunk, turns), source);
-    const found = await placeChunk(looking, { chunk, signed }, cursor);
+    const found = await placeChunk(search, { chunk, signed }, cursor);
     if ('problem' in found) {
       placement.misfits.push({ ...found, chunk: i + 1 });
       if (placement.misfits.length === maxMisfits) break;
@@ -98,49 +98,48 @@ interface FoundChunk extends RunMatch {
 }
 
 async function placeChunk(
-  looking: Looking,
+  search: FileSearch,
   { chunk, signed }: { chunk: Chunk; signed: SignedLine[] },
   cursor: Cursor,
 ): Promise<FoundChunk | Misfit> {
   for (const scope of chunk.scopes) {
-    const found = await findRun(looking, [scope], { from: cursor.at });
-    if (!found) return findMisfit(looking, { chunk, signed, scope }, cursor);
+    const found = await findRun(search, [scope], { from: cursor.at });
+    if (!found) return findMisfit(search, { chunk, signed, scope }, cursor);
     cursor.at = cursor.changed = found.at + 1;
   }
-  const fit =
-    (await findSigned(looking, chunk, signed, cursor)) ?? (await findBeforeEnd(looking, chunk, signed, cursor));
-  if (!fit) return findMisfit(looking, { chunk, signed }, cursor);
+  const fit = (await findSigned(search, chunk, signed, cursor)) ?? (await findBeforeEnd(search, chunk, signed, cursor));
+  if (!fit) return findMisfit(search, { chunk, signed }, cursor);
 
   const isUnsure = fit.level >= LOOSE && fit.others > 0;
-  const isThere = !fit.signed.some(({ sign }) => sign === '-') && (await hasResult(looking, fit));
-  return isUnsure || isThere ? findMisfit(looking, { chunk, signed, fit, isThere }, cursor) : fit;
+  const isThere = !fit.signed.some(({ sign }) => sign === '-') && (await hasResult(search, fit));
+  return isUnsure || isThere ? findMisfit(search, { chunk, signed, fit, isThere }, cursor) : fit;
 }
 
 /** Matches at the end of the file without the last empty context lines: models count the end after the newline as a line. */
-async function findBeforeEnd(looking: Looking, chunk: Chunk, signed: readonly SignedLine[], cursor: Cursor) {
+async function findBeforeEnd(search: FileSearch, chunk: Chunk, signed: readonly SignedLine[], cursor: Cursor) {
   const last = signed.findLastIndex(({ sign, text }) => sign !== ' ' || text !== '');
   const rest = signed.slice(0, last + 1);
   if (rest.length === signed.length || !rest.some(({ sign }) => sign !== '+')) return undefined;
-  const fit = await findSigned(looking, { ...chunk, isAtEnd: true }, rest, cursor);
-  return fit && fit.at + fit.old.length === looking.source.length ? fit : undefined;
+  const fit = await findSigned(search, { ...chunk, isAtEnd: true }, rest, cursor);
+  return fit && fit.at + fit.old.length === search.source.length ? fit : undefined;
 }
 
 async function findSigned(
-  looking: Looking,
+  search: FileSearch,
   chunk: Chunk,
   signed: readonly SignedLine[],
   cursor: Cursor,
 ): Promise<FoundChunk | undefined> {
   const old = linesOf(signed, '-');
   if (old.length === 0) {
-    const at = emptyPlace(looking.source, chunk, cursor);
+    const at = emptyPlace(search.source, chunk, cursor);
     return at === undefined ? undefined : { at, level: 0, others: 0, signed, old };
   }
   const near = chunk.near === undefined ? undefined : chunk.near - 1 + cursor.drift;
   const wanted = { near, isAtEnd: chunk.isAtEnd };
-  const below = await findRun(looking, old, { ...wanted, from: cursor.at });
+  const below = await findRun(search, old, { ...wanted, from: cursor.at });
   const isBest = below?.level === 0 || cursor.changed === cursor.at;
-  const shared = isBest ? undefined : await findRun(looking, old, { ...wanted, from: cursor.changed });
+  const shared = isBest ? undefined : await findRun(search, old, { ...wanted, from: cursor.changed });
   // A stricter match that shares context lines with the previous chunk is better than a looser one below.
   const fit = below && (!shared || shared.level >= below.level) ? below : shared;
   return fit && { ...fit, signed, old };
@@ -154,7 +153,7 @@ function emptyPlace({ length }: Source, { near, scopes }: Chunk, cursor: Cursor)
 }
 
 /** True if the new lines of a chunk are already at or directly above its match: applying it would duplicate them. */
-async function hasResult({ source, turns }: Looking, { at, level, old, signed }: FoundChunk): Promise<boolean> {
+async function hasResult({ source, turns }: FileSearch, { at, level, old, signed }: FoundChunk): Promise<boolean> {
   const table = await source.table(level, turns);
   const made = await runOf(linesOf(signed, '+'), table, turns);
   if (!made) return false;

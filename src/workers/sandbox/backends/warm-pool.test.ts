@@ -119,7 +119,7 @@ afterEach(() => pool.close());
 
 function open(options: Partial<WarmPoolOptions> = {}): void {
   backend = new FakeBackend();
-  pool = new WarmPool(backend, { minIdle: 1, isMemoryLow: () => false, lookEveryMs: 10, ...options });
+  pool = new WarmPool(backend, { minIdle: 1, isMemoryLow: () => false, pollMs: 10, ...options });
 }
 
 const create = (memoryMb = 64) => pool.create(shape(memoryMb), { id: 'wanted', signal });

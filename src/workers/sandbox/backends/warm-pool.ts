@@ -20,7 +20,7 @@ const MAX_SHAPES = 4;
 
 /** Below this share of available memory the host counts as short of memory. */
 const LOW_PART = 0.1;
-const LOOK_EVERY_MS = 5_000;
+const POLL_MS = 5_000;
 
 /** Generous, because no caller waits for it. */
 const WARM_UP_MS = 60_000;
@@ -46,7 +46,7 @@ export interface WarmPoolOptions {
   readonly minIdle: number;
   readonly log?: Log;
   readonly isMemoryLow?: () => boolean;
-  readonly lookEveryMs?: number;
+  readonly pollMs?: number;
 }
 
 export class WarmPool implements SandboxBackend {
@@ -69,7 +69,7 @@ export class WarmPool implements SandboxBackend {
   readonly #endings = new Set<Promise<void>>();
 
   constructor(backend: SandboxBackend, options: WarmPoolOptions) {
-    const { minIdle, log = silentLog, isMemoryLow = memoryIsLow, lookEveryMs = LOOK_EVERY_MS } = options;
+    const { minIdle, log = silentLog, isMemoryLow = memoryIsLow, pollMs = POLL_MS } = options;
     this.#backend = backend;
     this.name = backend.name;
     this.rung = backend.rung;
@@ -77,7 +77,7 @@ export class WarmPool implements SandboxBackend {
     this.#minIdle = minIdle;
     this.#log = log;
     this.#isMemoryLow = isMemoryLow;
-    this.#watch = setInterval(() => this.#endIdleWhenLow(), lookEveryMs);
+    this.#watch = setInterval(() => this.#endIdleWhenLow(), pollMs);
     this.#watch.unref();
   }
 

@@ -25,8 +25,8 @@ export async function startJob(
   const { argv, workdir, terminal, ringBytes, timeoutMs } = wanted;
   const hasInput = wanted.hasInput || terminal !== undefined;
   const stdin = decodeStdin(wanted.stdin);
-  const ways = { hasInput: hasInput || stdin !== undefined, isStreamed: true, isFollowed: true, terminal };
-  const command = guestCommand(sandbox, wanted, ways);
+  const streams = { hasInput: hasInput || stdin !== undefined, isStreamed: true, isFollowed: true, terminal };
+  const command = guestCommand(sandbox, wanted, streams);
   const start = { hasInput, terminal, ringBytes, caller: call.principal };
   const request = { argv, runsOn: 'guest' as const, group: sandbox.facts.id, ...start };
   return sandbox.changing(() =>

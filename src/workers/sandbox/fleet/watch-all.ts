@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallEvent, CallScope, Fleet } from '#contract';
 import { callHost, type Called } from './call-host.ts';
 
-const LOOK_EVERY_MS = 1_000;
+const POLL_MS = 1_000;
 
 /** Event numbers are those of this call: each machine has its own, so a caller cannot continue after one. */
 export async function watchAll(fleet: Fleet, fn: Called, scope: CallScope): Promise<Record<string, never>> {
@@ -21,7 +21,7 @@ export async function watchAll(fleet: Fleet, fn: Called, scope: CallScope): Prom
       };
       callHost(name, fn, { scope, options: { onEvent, signal } }).then(ended, ended);
     }
-    await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => {});
+    await sleep(POLL_MS, undefined, { signal }).catch(() => {});
   }
   return {};
 }

@@ -9,7 +9,7 @@ const PREFIX = 'workcell-sandbox.';
 
 /** A killed process leaves its group a moment later. */
 const REMOVE_MS = 5000;
-const LOOK_EVERY_MS = 5;
+const POLL_MS = 5;
 
 /** Errors of reading a removed group: opened before or after its removal. */
 const GONE = new Set(['ENODEV', 'ENOENT']);
@@ -72,7 +72,7 @@ export class CgroupDir {
         if (code === 'ENOENT') return;
         if (code !== 'EBUSY' || Date.now() > deadline) throw error;
       }
-      await passed(LOOK_EVERY_MS);
+      await passed(POLL_MS);
     }
   }
 }

@@ -7,7 +7,7 @@
  */
 import { readFileSync } from 'node:fs';
 
-const LOOK_EVERY_MS = 200;
+const POLL_MS = 200;
 
 /** If memory is still exceeded after this long, killing single processes does not help. */
 const PATIENCE_MS = 3000;
@@ -34,7 +34,7 @@ export class MemoryWatch {
 
   constructor(watched: Watched) {
     this.#watched = watched;
-    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
+    this.#timer = setInterval(() => this.#poll(), POLL_MS);
     this.#timer.unref();
   }
 
@@ -47,7 +47,7 @@ export class MemoryWatch {
     clearInterval(this.#timer);
   }
 
-  #look(): void {
+  #poll(): void {
     const usedBytes = this.#watched.usedBytes();
     const excessBytes = (usedBytes ?? 0) - this.#watched.limitBytes;
     if (excessBytes <= SLACK_BYTES) {

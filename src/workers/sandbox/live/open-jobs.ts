@@ -8,7 +8,7 @@ import { GuestFiles } from '#sandbox/guest';
 import type { LiveSandbox } from './live-sandbox.ts';
 import type { Sandboxes } from './sandboxes.ts';
 
-const LOOK_MS = 10_000;
+const READ_TIMEOUT_MS = 10_000;
 /** Largest list of sockets that is read. */
 const MAX_LIST_BYTES = 4 * 2 ** 20;
 
@@ -35,7 +35,7 @@ function sandboxOf(job: BackgroundJob | undefined, sandboxes: Sandboxes): LiveSa
 
 /** Reads the list of the guest's kernel; does not connect, as on the host. */
 async function isListeningIn({ agent }: LiveSandbox, port: number): Promise<boolean> {
-  const asked = { maxBytes: MAX_LIST_BYTES, signal: AbortSignal.timeout(LOOK_MS) };
+  const asked = { maxBytes: MAX_LIST_BYTES, signal: AbortSignal.timeout(READ_TIMEOUT_MS) };
   let isFound = false;
   for await (const { content } of new GuestFiles(agent).readMany(SOCKET_LISTS, asked)) {
     if (content instanceof Buffer) isFound ||= listsListener(content.toString('latin1'), port);

@@ -21,7 +21,7 @@ const DEBIAN_NAMES: Partial<Record<NodeJS.Architecture, string>> = { x64: 'amd64
 
 const ASK_MS = 60_000;
 const DOWNLOAD_MS = 600_000;
-const LOOK_EVERY_MS = 250;
+const POLL_MS = 250;
 
 const WITHOUT_APT =
   'the kernel of virtual machines comes with apt, which this system does not have; copy the folder kernels from the ' +
@@ -89,7 +89,7 @@ async function fetchPackage(name: string, dir: string, { signal, onProgress }: R
     onProgress?.({ image: name, phase: 'downloading', doneBytes, ...(totalBytes > 0 && { totalBytes }) });
   };
   report();
-  const timer = setInterval(report, LOOK_EVERY_MS);
+  const timer = setInterval(report, POLL_MS);
   try {
     await runProgram(['apt-get', 'download', name], apt);
   } finally {
