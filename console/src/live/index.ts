@@ -42,9 +42,7 @@ export function followEngine(): void {
   );
 }
 
-/**
- * Starts it with each connection whose engine serves its functions. Loaded data stays while the engine is disconnected.
- */
+/** Runs the watcher on each connection whose engine serves its functions. Loaded data stays while the engine is disconnected. */
 function whileOpen(isThere: () => boolean, start: () => (() => void) | void, gone?: () => void): void {
   const state = computed(() => (busState.value !== 'open' ? 'lost' : isThere() ? 'there' : 'missing'));
   effect(() => {

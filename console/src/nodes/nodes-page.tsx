@@ -77,7 +77,7 @@ function NodeLines({ node, isOpen, onOpen }: { node: NodeRow; isOpen: boolean; o
       <span class="quiet cut grow">
         {heard(node)} · {living(node)}
       </span>
-      <span class="quiet" title="calls to it, and of it">
+      <span class="quiet" title="calls sent to it / received from it">
         {node.calls_out} / {node.calls_in}
       </span>
     </Row>
@@ -111,7 +111,7 @@ function NodeCard({ node }: { node: NodeRow }) {
           ['functions', `${node.functions} for other nodes`],
           ['sandboxes', sandboxes ? `${living(node)}, ${sandboxes.places} slots free` : living(node)],
           ['isolation', sandboxes?.isolation ?? 'none'],
-          ['calls', `${node.calls_out} from here run there, ${node.calls_in} of it run here`],
+          ['calls', `${node.calls_out} sent to it, ${node.calls_in} received from it`],
         ]}
       />
       <p>

@@ -100,7 +100,7 @@ function ContentsView({ shown }: { shown: ShownCall }) {
         <button type="button" onClick={() => again({})} disabled={!payload || payload.cut}>
           Open in the form
         </button>
-        {payload?.cut && <span class="quiet">It is not whole here, so it cannot be made again.</span>}
+        {payload?.cut && <span class="quiet">The stored payload is truncated, so the call cannot be repeated.</span>}
         {payload?.masked && <span class="quiet">Masked values have to be filled in.</span>}
       </p>
       {changes && (

@@ -24,7 +24,7 @@ interface Group {
 type Line = { key: string } & ({ call: ShownCall } | { group: Group });
 
 interface CallTableProps {
-  /** One without a name for a list that is not grouped. */
+  /** Header rows; a list that is not grouped has one group without a name. */
   groups: Group[];
   openKey: string | undefined;
   onOpen: (key: string) => void;

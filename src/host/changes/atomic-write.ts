@@ -169,7 +169,7 @@ export class PendingFile {
     }
   }
 
-  /** The owner first: changing it clears the bits that lend the owner's rights, which a stranger's file must not keep. */
+  /** Sets the owner first: chown clears set-id bits, which a file of another owner must not keep. */
   #takeOver({ mode, like, access }: WriteOptions, target: JailEntry, link?: string): void {
     const old = target.stat;
     const owner = like ?? old;
@@ -200,7 +200,7 @@ export class PendingFile {
   }
 }
 
-/** Node gives the system whole microseconds, cut off, before version 24: half of one more, so that they are not one less. */
+/** Node before 24 truncates times to microseconds; adding half of one rounds. */
 const CUT_SECS = Number.parseInt(process.versions.node, 10) < 24 ? 5e-7 : 0;
 
 function secondsOf(ms: number): number {

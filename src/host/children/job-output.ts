@@ -11,7 +11,7 @@ import type { Readable } from 'node:stream';
 import type { OutputQueue } from '../process/output-queue.ts';
 import type { OutputStream } from '../process/process.ts';
 
-/** From here on a `cat` costs less than reading. */
+/** Beyond this much output, piping to `cat` is cheaper than reading. */
 const FLOOD_BYTES = 2 * 1024 * 1024;
 
 export class JobOutput {

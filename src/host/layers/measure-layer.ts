@@ -10,7 +10,7 @@ export interface LayerSize {
 }
 
 const LANES = 32;
-/** Above it the workspace is not scanned. */
+/** With more entries than this the workspace is not scanned. */
 const MOST_ENTRIES = 200_000;
 
 export async function sizeOfLayer(upper: string): Promise<LayerSize> {

@@ -82,7 +82,7 @@ function isAgain(path: string, { size, mtimeMs = NaN, to }: Before): boolean {
 /** A file that is restored as a copy gets its time in whole microseconds. */
 const COPIED_MS = 0.002;
 
-/** Whether the change sees a path as it was, or not at all. */
+/** Whether the path or a parent is already pinned for this change. */
 export function isPinned(pins: string, path: string): boolean {
   const names = path.split('/');
   for (let depth = 1; depth <= names.length; depth++) {

@@ -11,7 +11,7 @@ import type { EncodedJson } from '#protocol';
 /** From this size on, direct JSON is faster than a string and its JSON. */
 export const LARGE_BYTES = 1 << 16;
 
-/** Some milliseconds. */
+/** Chunk size per turn: a few milliseconds of work. */
 const BYTES_AT_ONCE = 1 << 20;
 
 const QUOTE = Buffer.from('"');
@@ -39,7 +39,7 @@ async function repair(bytes: Buffer, scope: { readonly signal: AbortSignal }): P
   return Buffer.concat(pieces);
 }
 
-/** Synchronous. Through UTF-16 it takes a third of the time, for valid UTF-8. */
+/** Decodes synchronously; for valid UTF-8, going through UTF-16 takes a third of the time. */
 function decode(text: Buffer): string {
   return isAscii(text) ? text.toString('latin1') : transcode(text, 'utf8', 'utf16le').toString('utf16le');
 }

@@ -145,7 +145,7 @@ describe.skipIf(why !== undefined)(`nodes at the console${why === undefined ? ''
         functions: `${functions} for other nodes`,
         sandboxes: `1 of ${sandboxes.max} sandboxes, ${sandboxes.places} slots free`,
         isolation: sandboxes.isolation,
-        calls: '1 from here run there, 0 of it run here',
+        calls: '1 sent to it, 0 received from it',
       });
 
       const shown = async (list: string, node: string) => {

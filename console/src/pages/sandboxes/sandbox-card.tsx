@@ -60,7 +60,7 @@ export function SandboxCard({ sandbox }: { sandbox: ShownSandbox }) {
   );
 }
 
-/** Its jobs, one of them open, and a button that makes one of a shell in a terminal. */
+/** Jobs of the sandbox, with one open, and a button that starts a shell in a terminal. */
 function SandboxTerminal({ id, onError }: { id: string; onError: (error: unknown) => void }) {
   const own = (jobs.value ?? []).filter((job) => job.sandbox_id === id);
   const [openId, setOpenId] = useState<string | undefined>(undefined);

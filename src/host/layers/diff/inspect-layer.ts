@@ -9,7 +9,7 @@ import { rowsOf, type Row } from './rows.ts';
 import type { LayerJails, LayerWalk, LeftOut, TouchedPath } from './touched-paths.ts';
 import { walkLayer, type WalkOptions } from './walk-layer.ts';
 
-/** `beganAtCtimeNs` is that of a file made when the change began, by the clock of the file system. */
+/** `beganAtCtimeNs`: ctime of a file created when the change began (file-system clock). */
 export interface LayerScope extends WalkOptions, GitScope {}
 
 export interface LayerInspection {
@@ -17,7 +17,7 @@ export interface LayerInspection {
   readonly leftOut: readonly LeftOut[];
   readonly repositories: readonly GitRepository[];
   readonly goneDirectories: readonly string[];
-  /** Not in the base, parents first; those with nothing in them are rows too. */
+  /** New directories, parents first; an empty one gets a row. */
   readonly newDirectories: readonly TouchedPath[];
   readonly contents: LayerContents;
 }

@@ -33,7 +33,7 @@ export class LayeredDir {
     return new LayeredDir('', dirs, true);
   }
 
-  /** A directory in this one, in those layers where it is one. */
+  /** The subdirectory of this name, in each layer that has one. */
   down(name: ByteString): LayeredDir {
     const pin = this.entryAt('pins', name);
     const dirs: Partial<Record<LayerName, JailDir>> = {};
@@ -76,12 +76,12 @@ export class LayeredDir {
     const isPinned = pin ? pin.type !== 'directory' : !this.isBased;
     if (pin && isWhiteout(pin)) return { base: undefined, theirs, isPinned };
     const live = this.isBased ? theirs : undefined;
-    // The directory of a pin is made for the pins in it: the live one has the mode.
+    // A pin's directory is a placeholder, so the mode comes from the workspace.
     const isBoth = pin?.type === 'directory' && live?.type === 'directory';
     return { base: isBoth ? live : (pin ?? live), theirs, isPinned };
   }
 
-  /** Whether the view shows the first name of the workspace that is not one of these. */
+  /** Whether the view shows a workspace entry whose name is not in `names`; tests only the first such name. */
   showsOther(names: ReadonlySet<ByteString>): boolean {
     const { live } = this.#dirs;
     if (!live || !this.isBased) return false;

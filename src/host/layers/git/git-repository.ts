@@ -84,8 +84,8 @@ async function repositoryAt(path: string, scope: RepositoryScope): Promise<GitRe
 }
 
 /**
- * The values at the begin are known of the repository at the root; to look for others would take as long as the workspace
- * is large. For those a time decides: of the file, or of the folder from which a reference is missing.
+ * Starting refs are known only for the root repository: finding others at the begin would scan the whole workspace.
+ * Others compare ctimes, of the ref's file or, if that is missing, of its folder.
  */
 function movedRefs(
   path: string,

@@ -23,7 +23,7 @@ const BLOCK_BYTES = (BITS * COLUMNS) / 8;
 /** Signatures are computed here, in the memory of the text, after all needles. */
 const MADE_AT = TEXT_START - SIGNATURE_BYTES;
 
-// In the memory of the blocks.
+// Offsets in the wasm memory that holds the signature blocks.
 const SIGNATURE_AT = 1024;
 const NEEDLE_AT = 4096;
 const ROWS_AT = 8192;

@@ -39,7 +39,7 @@ export class LinkedFiles {
     return true;
   }
 
-  /** These have links in other parts of the tree too. */
+  /** Adds inodes whose other links lie in other index parts. */
   add(inodes: readonly number[]): void {
     for (const inode of inodes) this.#inodes.add(inode);
     this.mark();
