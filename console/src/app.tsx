@@ -102,7 +102,7 @@ export function App() {
       ) : (
         <main class="prompted">
           <KeyForm
-            why="This page has a policy: to see, answer and stop the calls of others it needs the operator's key."
+            why="A policy applies to this page: to see, answer and stop the calls of others it needs the operator's key."
             action="Use this key"
             onKey={giveKey}
           />

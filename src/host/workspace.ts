@@ -87,7 +87,7 @@ function keptFor(root: string, holders: readonly WorkspaceNeeds[]): KeptContents
   };
 }
 
-/** A workspace as one worker has it. */
+/** The shared workspace with the options of one worker. */
 export class Workspace {
   /** Canonical. */
   readonly root: string;

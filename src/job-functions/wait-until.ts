@@ -7,7 +7,7 @@ import { readText } from './output-text.ts';
 import { PatternScan } from './pattern-scan.ts';
 
 const PORT_POLL_MS = 50;
-/** More bytes than an incomplete character at the end can have. */
+/** Longer than any incomplete character or escape sequence at the end of the output. */
 const PEEK_BYTES = 1024;
 
 export interface Until {
@@ -104,7 +104,7 @@ async function ended(job: BackgroundJob, scan: Scan | undefined, signal: AbortSi
   return found ?? { by: 'exit' };
 }
 
-/** Waits for whole characters: the first bytes of one are not returned, so a reader would get nothing. */
+/** Waits for whole characters: the first bytes of one are not returned, so the reader would get nothing. */
 async function more(
   job: BackgroundJob,
   { since, stripsAnsi }: Pick<Wait, 'since' | 'stripsAnsi'>,

@@ -63,7 +63,7 @@ export function loadOlder(most = limit.value + RECORDS_A_PAGE): void {
 
 export const loadAll = () => loadOlder(MOST_RECORDS);
 
-/** Computing diffs reads files, so only those of new records are asked for. */
+/** Computing diffs reads files, so only those of new records are requested. */
 async function loadRecords(most: number, known: ChangeRecord[]): Promise<Feed> {
   const listed = await call<{ records: ChangeRecord[]; truncated: boolean }>(JOURNAL, { limit: most });
   const records = withChanges(listed.records, known);

@@ -60,7 +60,7 @@ export function FileHistory({ file: { path, kind, records }, stepOf }: FileHisto
             </a>
             {stepOf(record).action === 'Redo' && <Badge kind="write">undone</Badge>}
           </h2>
-          {record.changes[0].kind === 'deleted' && <p class="quiet">Its former content:</p>}
+          {record.changes[0].kind === 'deleted' && <p class="quiet">Its last content:</p>}
           <DiffView changes={record.changes} />
           <Way record={record} step={stepOf(record)} />
         </section>
@@ -69,7 +69,7 @@ export function FileHistory({ file: { path, kind, records }, stepOf }: FileHisto
   );
 }
 
-/** How to undo the record, or why that is impossible. */
+/** Shows how to undo the record, or why that is impossible. */
 function Way({ record, step }: { record: ChangeRecord; step: Step }) {
   const { label, seq, file_count: count, skipped } = record;
   if (label !== undefined) {

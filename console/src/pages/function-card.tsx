@@ -52,7 +52,7 @@ export function FunctionCard({ entry }: { entry: Entry }) {
   );
 }
 
-/** Functions that delete or run something: their forms come empty, and ask before they act. */
+/** Functions that delete or run something: their forms start empty and ask for confirmation. */
 function isHeavy({ effect }: Entry): boolean {
   return effect === 'delete' || effect === 'execute';
 }

@@ -1,4 +1,4 @@
-/** The agents, programs and people that are here, each with its pause and its stop. */
+/** Connected agents, programs and people, each with buttons to pause and stop it. */
 import { useState } from 'preact/hooks';
 
 import { counted, since } from '../format.ts';

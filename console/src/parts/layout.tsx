@@ -33,7 +33,7 @@ export interface RowProps {
   class?: string;
 }
 
-/** One row of a list that the keys move along. */
+/** One row of a list with keyboard navigation. */
 export function Row({ id, isOpen, onOpen, children, class: name = '' }: RowProps) {
   return (
     <button

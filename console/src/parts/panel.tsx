@@ -1,4 +1,4 @@
-/** A titled list of one thing on the first page, a row of two lines each. */
+/** A titled list on the Home page, with two lines for each row. */
 import type { ComponentChildren } from 'preact';
 
 import { hashOf, type Route } from '../route.ts';

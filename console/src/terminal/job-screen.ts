@@ -1,8 +1,8 @@
 /**
  * The terminal of a job: xterm.js as a view of its output.
  *
- * Programs ask a terminal questions in their output, such as where the cursor is, and xterm.js types the answers. Those
- * of output that was printed before the page attached were asked of another terminal, so they get no second answer.
+ * Output of a program may query the terminal, such as for the cursor position, and xterm.js types the answers.
+ * Queries that were printed before the page attached were for another terminal, so they get no second answer.
  */
 import { FitAddon } from '@xterm/addon-fit';
 import { Terminal } from '@xterm/xterm';
@@ -81,7 +81,7 @@ export class JobScreen implements OutputView {
     this.#reach();
   }
 
-  /** Keys and answers go to the program from here on; without an input they go nowhere. */
+  /** From here on keys and answers are sent to the program; without an input they are dropped. */
   connect(input: JobInput | undefined): void {
     this.#input = input;
     this.#terminal.options.disableStdin = !input;

@@ -43,7 +43,7 @@ export interface WriteOptions {
   isSynced: boolean;
   /** Access to set; default: that of the replaced file. */
   access?: FileAccess | undefined;
-  /** Keeps the file that is replaced, when all bytes of the new one are written. */
+  /** Records the replaced file in the journal; called once all bytes of the new file are written. */
   recordFirst?: RecordFirst;
   /** File whose owner and times are copied; default: the owner of the replaced file. */
   like?: Pick<Stats, 'uid' | 'gid' | 'atimeMs' | 'mtimeMs'>;
@@ -64,7 +64,7 @@ const CREATE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL |
 /** Up to this size a write is synchronous: cheaper than a round trip to the thread pool. */
 const SMALL_BYTES = 1 << 20;
 
-/** Files that differ mostly do so early on, or by their size. */
+/** Bytes compared at once: most files that differ do so near the start, or in size. */
 const COMPARED_AT_ONCE = 1 << 16;
 
 /** Errors of `link` on a file system that has no hard links. */
@@ -73,7 +73,7 @@ const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 const writeLater = promisify(write);
 const syncLater = promisify(fsync);
 
-/** Gives a file exactly these bytes. Nothing is touched when it has them already. */
+/** Writes these bytes to a file; writes nothing if it has them already. */
 export async function writeWhole(entry: JailEntry, bytes: Uint8Array, options: WriteWholeOptions): Promise<Written> {
   if (isAlready(entry, bytes, options)) return {};
 
@@ -125,7 +125,7 @@ export class PendingFile {
     }
   }
 
-  /** Stands for the bytes so far, of a file that is hashed. */
+  /** Version (hash) of the bytes written so far; undefined if the file is not hashed. */
   get version(): string | undefined {
     return this.#sum && `sha256:${this.#sum.copy().digest('hex')}`;
   }
@@ -150,14 +150,14 @@ export class PendingFile {
     return withNote(linksNote(old), recorded?.note);
   }
 
-  /** Makes it whole and leaves it beside the entry for the caller to put there. */
+  /** Completes the temporary file beside the entry; the caller renames it. */
   async seal(options: WriteOptions): Promise<{ name: ByteString; stat: Stats }> {
     await this.#finish(options, this.#entry);
     this.#isPending = false;
     return { name: this.#name, stat: fstatSync(this.#fd) };
   }
 
-  /** `link` is a path of the file that is replaced which no other program changes. */
+  /** `link`: a hard link to the replaced file, at a path that no other program changes. */
   async #finish(options: WriteOptions, target: JailEntry, link?: string): Promise<void> {
     requireFile(target);
     try {
@@ -179,7 +179,7 @@ export class PendingFile {
     if (mode !== undefined || !before) fchmodSync(this.#fd, grantedBits(mode ?? 0o644, kept));
   }
 
-  /** Leaves nothing behind when it was not committed. */
+  /** Removes the temporary file if it was not committed. */
   [Symbol.dispose](): void {
     closeSync(this.#fd);
     if (!this.#isPending) return;
@@ -237,7 +237,7 @@ function accessBefore(target: JailEntry, old: Stats, link: string | undefined): 
   });
 }
 
-/** A file that is kept as a link is not freed by the rename, so it need not be kept open meanwhile. */
+/** With `isKept` the journal has a hard link to the old file: the rename does not free it, so it is not kept open. */
 export function replace(temp: Buffer, at: Buffer, entry: JailEntry, { isKept = false } = {}): void {
   using replaced = isKept ? undefined : new ReplacedFile(at);
   if (!replaced) entry.requireUnchanged();

@@ -36,7 +36,7 @@ export class ChangeRecorder {
   readonly #keyOf: (entry: JailEntry) => string;
   readonly #origin: Origin | undefined;
 
-  /** `origin` when left out is that of each entry. */
+  /** `origin` defaults to that of each entry. */
   constructor(find: FindJournal, keyOf: (entry: JailEntry) => string, origin?: Origin) {
     this.#find = find;
     this.#keyOf = keyOf;
@@ -75,7 +75,7 @@ export class ChangeRecorder {
     };
   }
 
-  /** Records that the entry becomes something else, or is removed. */
+  /** Records a new state of the entry, such as its removal. */
   async put(entry: JailEntry, after: State): Promise<RecordedChange | undefined> {
     const kept = this.#recordOf(entry);
     if (!kept) return undefined;

@@ -29,7 +29,7 @@ export interface KeptOwner {
   readonly isGroupKept: boolean;
 }
 
-/** Which attributes the file system of a directory supports, and edits there keep. */
+/** Attributes that the file system of a directory supports, so that edits there keep them. */
 export interface KeptAttributes {
   readonly accessLists: boolean;
   /** `user.*` attributes. */

@@ -1,4 +1,4 @@
-/** The changes of a call with the versions that the journal knows anyway, for the audit of an engine. */
+/** The changes of a call with the versions that the journal already has, for the audit of an engine. */
 import type { Change } from '#protocol';
 import type { JournalChange, State } from '../journal/records.ts';
 
@@ -19,7 +19,7 @@ export class Versions {
     return added;
   }
 
-  /** These changes were not made. */
+  /** Removes entries of changes that were not made. */
   remove(added: readonly Change[]): void {
     const kept = this.#all.filter((change) => !added.includes(change));
     this.#all.splice(0, this.#all.length, ...kept);

@@ -1,4 +1,4 @@
-/** Makes the missing parents of a path, and removes them again if the change that wanted them fails. */
+/** Makes the missing parents of a path, and removes them again if the change that needs them fails. */
 import { rmdirSync } from 'node:fs';
 
 import { HostError } from '../host-error.ts';

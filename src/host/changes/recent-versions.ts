@@ -1,13 +1,13 @@
 /**
  * Versions of the contents that edits wrote last, so that the next edit of a file does not hash its content again.
  *
- * Contents are compared byte by byte, which takes a tenth of the time of a hash. Times of files would not do: another
+ * Contents are compared byte by byte, which takes a tenth of the time of a hash. Times of files are not enough: another
  * program can change a file twice within one step of the clock.
  */
 import { LruCache } from '../system/lru-cache.ts';
 import { versionAside } from './jail-version.ts';
 
-/** Smaller contents are hashed in less time than they are kept; larger ones are left out to bound the memory. */
+/** Hashing smaller contents is faster than keeping them; larger ones are not kept, to bound the memory. */
 const LEAST_BYTES = 16 * 1024;
 const MOST_BYTES = 512 * 1024;
 const MAX_KEPT_BYTES = 4 << 20;

@@ -37,7 +37,7 @@ export function bytesIn(contents: string | undefined): number {
 
 interface SumScope {
   readonly signal: AbortSignal;
-  /** A ctime: an entry that was changed after it makes the sum one that no directory has. */
+  /** If an entry was changed after this time, the sum gets a value that matches no directory. */
   readonly since?: number | undefined;
 }
 

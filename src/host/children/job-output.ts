@@ -21,7 +21,7 @@ export class JobOutput {
   #readBytes = 0;
   #drain: ChildProcess | undefined;
 
-  /** Queues a little more than is wanted, so that the reader sees that there was more. */
+  /** Queues a little more than the wanted bytes, so that the reader detects that there was more. */
   constructor(
     readable: Readable,
     { stream, wantedBytes, queue }: { stream: OutputStream; wantedBytes: number; queue: OutputQueue },

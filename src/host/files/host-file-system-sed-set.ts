@@ -1,7 +1,7 @@
 /**
  * Replacements in several files, all or nothing: reads and edits every file first, then writes them as one write set.
  *
- * A file that cannot be edited is reported in its row, and the others are edited. New contents are kept in memory, so
+ * A file that cannot be edited is reported in its row, and the others are edited. New contents stay in memory, so
  * beyond a limit the files are split into several sets.
  */
 import { isUtf8 } from 'node:buffer';
@@ -22,7 +22,7 @@ export type Replace = (text: Buffer) => Promise<{ bytes: Uint8Array; count: numb
 /** Largest file that is edited: its old and its new content are in memory. */
 export const MAX_FILE_BYTES = 256 * 2 ** 20;
 
-/** New contents kept in memory before a set is written. */
+/** Size of new contents in memory at which a set is written. */
 const MAX_SET_BYTES = 256 * 2 ** 20;
 
 /** Errors that fail one file; the others are still edited. */

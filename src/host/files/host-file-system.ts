@@ -47,7 +47,7 @@ export interface HostFileSystemOptions extends JournalNeeds {
   roots: readonly string[];
   /** Globs of files that no worker reaches. */
   protect: readonly string[];
-  /** Absolute paths that nothing touches, nor anything below. */
+  /** Absolute paths that no operation touches, nor anything below them. */
   deniedPaths: readonly string[];
   mode?: JailMode;
   /** The mount of a change over one of the roots, which is then the only one. */

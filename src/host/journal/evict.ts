@@ -157,7 +157,7 @@ function takeLock(path: string): boolean {
   return false;
 }
 
-/** A lock without a process mark, or of another container, counts as locked for a minute: its owner cannot be checked. */
+/** A lock without a process mark, or of another container, counts as taken for a minute: its owner is unknown. */
 function isLocked(path: string): boolean {
   try {
     const [space, mark] = readFileSync(path, 'utf8').split(' ');

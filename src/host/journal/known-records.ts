@@ -1,6 +1,6 @@
 /**
- * The records of a journal as its log says, in the order of their numbers: an undo needs the newest few, and a diff the
- * before-image of one version, however many records there are.
+ * The records of a journal, read from its log, in the order of their numbers: an undo needs the newest few, and a diff
+ * the before-image of one version, however many records there are.
  */
 import type { LogLine, TreeSumsByName } from './log.ts';
 import type { FileState, JournalRecord, State } from './records.ts';

@@ -41,8 +41,8 @@ function openOld(entry: JailEntry, { before }: Step): JailFile | undefined {
 }
 
 /**
- * Notes the version of the old file, and the new content as its difference from it, which a merge needs when the step is
- * undone or redone. A program that changes the old file until the step is made is seen by its size and time.
+ * Notes the version of the old file, and the new content as its difference from it, which a merge needs when the step
+ * is undone or redone. If a program changes the old file before the step is made, its size or time shows that.
  */
 function compare(step: Step, old: Buffer, content: Planned['content']): void {
   const { before, after } = step;

@@ -159,7 +159,7 @@ export class OpenRecord {
     }
   }
 
-  /** Works in the store, which is made again if another program removed it: looking before every change is too slow. */
+  /** Runs work in the store; if it fails, makes a removed store again: a check before every change is too slow. */
   #stored<T>(work: () => T): T {
     try {
       return work();

@@ -1,4 +1,4 @@
-/** Turns one entry of a write set into a step: checks the path, and says how the step is staged and made. */
+/** Turns one entry of a write set into a step: checks the path, and decides how the step is staged and made. */
 import { readlinkSync, renameSync, unlinkSync } from 'node:fs';
 
 import { linksNote } from '../changes/atomic-write.ts';

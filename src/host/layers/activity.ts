@@ -2,8 +2,8 @@
  * Activity of commands beside the files of a change: command lines, and hosts requested from the egress proxy.
  * The approver of the change sees both.
  *
- * One JSON line for each, in the store of the change, so that it outlives the server. A command chooses how much it asks
- * for, so text and lines are bounded.
+ * One JSON line for each, in the store of the change, so that it outlives the server. A command decides how many hosts
+ * it requests, so text and lines are bounded.
  */
 import { appendFileSync, readFileSync, statSync } from 'node:fs';
 

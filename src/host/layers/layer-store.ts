@@ -1,7 +1,7 @@
 /**
  * The changes over one workspace on disk: a directory each, below the state directory, so that they outlive the server.
  *
- * Other servers use the same store. A change appears under its name by one rename, when all of it is there.
+ * Other servers use the same store. A change appears under its name by one rename, when it is complete.
  */
 import { hash, randomBytes } from 'node:crypto';
 import {
@@ -73,7 +73,7 @@ export class LayerStore {
     };
   }
 
-  /** Names of the changes that are there, in order. */
+  /** Names of the existing changes, sorted. */
   names(): string[] {
     try {
       return readdirSync(this.directory)
@@ -112,7 +112,7 @@ export class LayerStore {
     for (const path of [made.lock, made.moved]) writeFileSync(path, '', { mode: 0o600 });
     const references = readReferences(this.workspace);
     if (references) writeFileSync(made.git, JSON.stringify(references));
-    // Last: a file that changed while the others were made has changed before the change began.
+    // Made last: a file that changed while the others were made counts as changed before the begin.
     writeFileSync(made.began, '');
   }
 
@@ -158,7 +158,7 @@ export class LayerStore {
     utimesSync(lock, now, now);
   }
 
-  /** Removes a change: out of sight at once, from the disk soon; the next removal sweeps leftovers of a killed process. */
+  /** Removes a change: unlists it at once, deletes it soon; the next removal sweeps leftovers of a killed process. */
   remove(paths: LayerPaths): void {
     try {
       renameSync(paths.directory, join(this.directory, nameWhenRemoved(randomBytes(8).toString('hex'))));

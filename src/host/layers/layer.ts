@@ -40,7 +40,7 @@ export interface LayerParts {
   readonly pins: string;
   /** A device of the kind that hides a name below, to be linked. */
   readonly whiteout: string;
-  /** Descriptor of the lock file: closing it releases the lock. */
+  /** Descriptor of the lock file: the lock lasts as long as it is open. */
   readonly lock: number;
 }
 
@@ -50,7 +50,7 @@ export interface MountedLayer {
   readonly mount: 'overlay' | 'overlay-user';
   /** Descriptors of the user namespace and the mount namespace. */
   readonly namespaces: readonly [user: number, mounts: number];
-  /** Makes the layer show changes of the workspace below it. Files that are held open keep their content. */
+  /** Makes the layer show changes of the workspace below it. Open files keep their content. */
   refresh(): Promise<void>;
   close(): void;
 }

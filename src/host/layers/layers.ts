@@ -106,7 +106,7 @@ export class Layers {
     }
   }
 
-  /** The change for one call; refuses one that is over its limit, unless the call cannot make it larger. */
+  /** Enters the change for one call; throws if it is over its size limit, unless `mayExceed`. */
   async enter(name: string, { mayExceed = false } = {}): Promise<{ layer: OpenLayer } & Disposable> {
     const layer = this.find(name);
     const { bytes } = mayExceed ? { bytes: 0 } : await layer.size();
@@ -197,7 +197,7 @@ export class Layers {
     this.store.remove(layer.paths);
   }
 
-  /** Removes a change that was committed; the caller has it alone. */
+  /** Removes a committed change, of which the caller has exclusive use. */
   async end(layer: OpenLayer): Promise<void> {
     await this.#remove(layer);
   }

@@ -32,7 +32,7 @@ export async function changedSince(workspace: string, sinceNs: bigint): Promise<
   return isWhole ? changed : undefined;
 }
 
-/** Calls `see` for all that is not a directory. False if there are more than `most` entries. */
+/** Calls `see` for every entry that is not a directory. False if there are more than `most` entries. */
 async function below(root: string, most: number, see: (path: string, stat: Stats) => void): Promise<boolean> {
   const waiting = [root];
   let count = 0;

@@ -1,7 +1,7 @@
 /**
- * One change as this process has it: mounted when a call needs it, and released some time after the last.
+ * One change in this process: mounted when a call needs it, and released some time after the last call.
  *
- * Calls share it. A commit has it alone, and is refused while commands run in it.
+ * Calls share it. A commit has exclusive use of it, and is refused while commands run in it.
  */
 import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 
@@ -57,7 +57,7 @@ export class OpenLayer implements Layer {
   #mounting: Promise<Mounted> | undefined;
   #users = 0;
   #becameFree = () => {};
-  /** Settles when the one that has it alone is done. */
+  /** Settles when the work with exclusive use is done. */
   #alone: Promise<unknown> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #size: LayerSize | undefined;
@@ -186,12 +186,12 @@ export class OpenLayer implements Layer {
     }
   }
 
-  /** Shows new pins of others, if commands or calls use the layer now. */
+  /** Refreshes the mount for new pins of other changes, if commands or calls use it now. */
   async refreshIfUsed(): Promise<void> {
     if (this.#mounted && (this.#users > 0 || this.#commands.size > 0)) await this.#refreshIfMoved(this.#mounted);
   }
 
-  /** Counted some time ago at most. */
+  /** The size of the layer; counts again if the last count is too old, or with `isExact`. */
   async size({ isExact = false } = {}): Promise<LayerSize> {
     if (this.#size && !isExact && performance.now() < this.#measureAgainAt) return this.#size;
     this.#measuring ??= this.#measure().finally(() => (this.#measuring = undefined));

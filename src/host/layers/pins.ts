@@ -94,8 +94,8 @@ export function isPinned(pins: string, path: string): boolean {
 }
 
 /**
- * Pins a path and all below; returns the number of entries made. `known` are the directories that both sides have:
- * the paths of a commit share most of theirs.
+ * Pins a path and all below; returns the number of entries made. `known`: directories that exist on both sides, because
+ * paths of a commit share most of theirs.
  */
 function pin(paths: LayerPaths, workspace: string, names: readonly string[], known: Set<string>): number {
   let count = 0;

@@ -10,7 +10,7 @@ export function hideName(whiteout: string, at: string): void {
     linkSync(whiteout, at);
   } catch (error) {
     if (!isCode(error, 'EMLINK')) throw error;
-    // The file system lets no inode have more names (ext4: 65,000), so another one takes its place. Node cannot make one.
+    // The inode has as many names as the file system allows (ext4: 65,000): another replaces it. Node cannot make one.
     const fresh = `${whiteout}.new`;
     execFileSync('mknod', [fresh, 'c', '0', '0'], { stdio: 'pipe' });
     renameSync(fresh, whiteout);

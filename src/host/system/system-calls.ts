@@ -1,9 +1,9 @@
 /**
- * System calls that Node lacks: open a path without any symlink on it, and open, list and read relative to a held
+ * System calls that Node lacks: open a path without any symlink on it, and open, list and read relative to a directory
  * descriptor.
  *
- * They need the optional package `koffi`. Only the attribute calls report an errno. After any other failure the caller falls back
- * to `node:fs`, so that answers and errors are the same with and without the package.
+ * They need the optional package `koffi`. Only the attribute calls report an errno. After any other failure the caller
+ * falls back to `node:fs`, so that answers and errors are the same with and without the package.
  */
 import { closeSync, fstatSync, realpathSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -16,19 +16,19 @@ import { loadKoffi, type Koffi } from './koffi.ts';
 export interface SystemCalls {
   /** Opens an absolute path; fails if any component is a symlink, the last one included. */
   openLinkless: (path: string, flags: number) => number | undefined;
-  /** Opens a name, or a path, relative to a held directory; the flags decide which symlinks are followed. */
+  /** Opens a name, or a path, relative to an open directory; the flags decide which symlinks are followed. */
   openAt: (directoryFd: number, name: ByteString, flags: number) => number | undefined;
   /** Reads the next directory entries as the kernel writes them: returns the number of bytes, 0 at the end. */
   readEntries: (directoryFd: number, into: Uint8Array) => number | undefined;
   /** Reads from the file's position: returns the number of bytes. */
   read: (fd: number, into: Uint8Array) => number | undefined;
-  /** Stats a name in a held directory, without following it. */
+  /** Stats a name in an open directory, without following it. */
   statAt: (directoryFd: number, name: ByteString) => EntryStat | undefined;
   /** Stats a descriptor. */
   fstat: (fd: number) => FileStat | undefined;
   /** Stats a path, without following its last component. */
   lstat: (path: string) => FileStat | undefined;
-  /** Makes a hard link at a path to a name in a held directory, which is not followed; false if that failed. */
+  /** Makes a hard link at a path to a name in an open directory, which is not followed; false if that failed. */
   linkAt: (directoryFd: number, name: ByteString, to: string) => boolean;
   /** Whether the path is a regular file, and not a symlink to one. */
   isRegularFile: (path: string) => boolean;

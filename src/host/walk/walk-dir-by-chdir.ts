@@ -1,8 +1,8 @@
 /**
  * Directories of a walk whose files are opened after a chdir, by their bare names.
  *
- * As safe as through the held descriptor, because the chdir goes to the held object, and at half the cost per file.
- * Only for a process that does nothing else, because the whole process shares its working directory.
+ * As safe as through the descriptor, because the chdir goes to the object of that descriptor, and at half the cost per
+ * file. Only for a process that does nothing else, because the whole process shares its working directory.
  */
 import { openSync } from 'node:fs';
 

@@ -1,8 +1,8 @@
 /**
  * Directories of a walk, listed and opened by system calls that Node lacks.
  *
- * They use the held descriptor, without /proc and without opening the directory again to list it. After a failure the
- * ordinary implementation retries, which is as safe and reports the reason.
+ * They use the descriptor of the directory, without /proc and without opening the directory again to list it. After a
+ * failure the ordinary implementation retries, which is as safe and reports the reason.
  */
 import { closeSync, constants, readdirSync } from 'node:fs';
 
@@ -13,7 +13,7 @@ import { systemCalls, type SystemCalls } from '../system/system-calls.ts';
 import type { View } from '../layers/layer.ts';
 import { DescriptorDir, FILE_FLAGS, isOpenedAt, joinPath, type OpenWalkDir, type WalkDir } from './walk-dir.ts';
 
-// Unlike one that is only held, a directory must be readable to be opened for listing.
+// Unlike one that is only kept open as a reference, a directory must be readable to be opened for listing.
 export const LIST_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 interface WalkStart {
@@ -79,7 +79,9 @@ class CalledDir extends DescriptorDir {
     return fd === undefined ? super.openDir(name) : new CalledDir(joinPath(this.path, name), fd, this.#calls);
   }
 
-  /** Ends the listing of a directory that was removed while held; any other error shows when it is listed again. */
+  /**
+   * Ends the listing of a directory that was removed while it was open; any other error shows when it is listed again.
+   */
   #endOfRemoved(): number {
     if (readdirSync(this.descriptorPath).length > 0) throw changedMeanwhile('ESTALE');
     return 0;

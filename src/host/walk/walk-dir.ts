@@ -1,8 +1,8 @@
 /**
- * A directory inside a jail, held open while its entries are listed and opened.
+ * A directory inside a jail, kept open while its entries are listed and opened.
  *
- * Everything in it is reached through the held object and never through a symlink, so a walk that starts inside stays
- * inside, even if names are swapped meanwhile. Holding costs one check of the descriptor; every step down after that is
+ * Everything in it is reached through the open object and never through a symlink, so a walk that starts inside stays
+ * inside, even if names are swapped meanwhile. Opening costs one check of the descriptor; every step down after that is
  * safe at the cost of an ordinary open.
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, readSync, type Stats } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * The files and directories in a held directory, in path order.
+ * The files and directories in an open directory, in path order.
  *
  * A huge directory is read and sorted in batches, with a pause after each.
  */

@@ -12,7 +12,7 @@ import { listSorted, type Pause } from './walk-list.ts';
 import { depthBelow, entriesOf, partOf, type WalkPart } from './walk-part.ts';
 
 export type WalkStep =
-  /** Consecutive files; `dir` is held until the next step. */
+  /** Consecutive files; `dir` stays open until the next step. */
   | { kind: 'files'; dir: WalkDir; names: ByteString[] }
   /** A directory was listed; its entries follow. */
   | { kind: 'folder' }
@@ -32,7 +32,7 @@ export interface WalkOptions {
   readonly mayBlock?: boolean;
 }
 
-/** Most directories held at once, one per level. */
+/** Most directories open at once, one per level. */
 export const MAX_DEPTH = 512;
 
 /** A directory with a longer path cannot be opened by it, and counts as too deep. */

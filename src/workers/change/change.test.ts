@@ -191,7 +191,7 @@ describe.skipIf(process.platform !== 'linux')('a change', () => {
     expect(hosts).toEqual([{ host: 'example.com:80', verdict: 'refused' }]);
   });
 
-  test('change.A25 after a refresh only files that are held open keep their former content', async () => {
+  test('change.A25 after a refresh only open files keep their former content', async () => {
     await using cell = await changeCell({ 'd/opened': 'old', 'd/replaced': 'old', 'd/gone': 'old' });
     const change = await cell.begin();
     using lease = await layersIn(cell).enter(change);

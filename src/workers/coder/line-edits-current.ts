@@ -6,7 +6,7 @@ import type { EditMemory } from './edit-memory.ts';
 import { errors } from './errors.ts';
 import { regionAround } from './line-edits-regions.ts';
 
-/** Most bytes of the file, and the key of the configuration that says so. */
+/** Most bytes of the file, and the configuration key that sets this limit. */
 export interface SizeLimit {
   readonly bytes: number;
   readonly key: 'max_read_bytes' | 'max_write_bytes';

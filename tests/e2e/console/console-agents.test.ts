@@ -89,7 +89,7 @@ describe.skipIf(why !== undefined)(`mcp.P14 the console beside agents${why === u
     await view.shoot('home');
 
     await changed.getByRole('link', { name: 'old.txt' }).click();
-    await page.getByText('Its former content:').waitFor();
+    await page.getByText('Its last content:').waitFor();
     await page.getByText('what it was').waitFor();
     await page.getByRole('button', { name: 'Undo', exact: true }).click();
     await page.getByRole('button', { name: /^Undo record/ }).click();

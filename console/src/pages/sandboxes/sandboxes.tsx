@@ -1,4 +1,4 @@
-/** Live sandboxes: whose they are, how old, how busy, and the one that is open. */
+/** Live sandboxes with owner, age and use, and the one that is open. */
 import { duration, shortId } from '../../format.ts';
 import { useListKeys } from '../../keys.ts';
 import { ageMs, idleText, loadSandboxes, sandboxes, sandboxesError, type ShownSandbox } from '../../live/machines.ts';

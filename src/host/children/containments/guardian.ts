@@ -2,7 +2,7 @@
  * A small shell that outlives the server by a moment. It reads a pipe that the server holds open; when the pipe closes,
  * however the server died, it kills the jobs.
  *
- * It has a session of its own and ignores the polite signals, so that a signal to the server's group does not end it
+ * It has a session of its own and ignores HUP, INT and TERM, so that a signal to the server's group does not end it
  * too. A job can kill it, as it can kill the server; the server then starts a new one.
  */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';

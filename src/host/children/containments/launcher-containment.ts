@@ -1,9 +1,9 @@
 /**
- * Holds the job of a launcher that makes a process namespace: the launcher and its first process inside are one group,
- * which the kernel keeps until everything inside has ended.
+ * Contains the job of a launcher that makes a process namespace: the launcher and its first process inside are one
+ * group, which the kernel keeps until everything inside has ended.
  *
- * For systems without cgroups. The namespaces of the other containments could not be left again for those of the launcher. The
- * launcher asks the kernel to end it with the server, so no guardian is needed.
+ * For systems without cgroups. The namespaces of the other containments could not be left again for those of the
+ * launcher. The launcher asks the kernel to end it with the server, so no guardian is needed.
  */
 import { awaitGone } from '../await-gone.ts';
 import type { Command, ContainedProcess } from './containment.ts';

@@ -14,7 +14,7 @@ import type { Command, ContainedProcess, JobGroup, ContainmentMethod } from './c
 import { sendSignal } from '../send-signal.ts';
 import { ensureStarted, spawnCommand } from '../spawn-command.ts';
 
-/** How many are made at a time. */
+/** Namespaces that are made at the same time. */
 const LANES = 4;
 
 /** How often a signal polls for the program, and the pause between two polls. */

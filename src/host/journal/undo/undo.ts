@@ -131,7 +131,7 @@ function one(journal: Journal, seq: number): JournalRecord {
   return record;
 }
 
-/** An undo can be undone too, which redoes: the last record of that chain says whether the change is there now. */
+/** An undo can be undone too (a redo): the last record of that chain decides whether the change is in effect. */
 function whatBecameOf({ undoneBy }: JournalRecord, records: ReadonlyMap<number, JournalRecord>): string {
   const chain: number[] = [];
   // Only a forged log has a record that was undone by an earlier one.

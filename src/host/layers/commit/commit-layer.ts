@@ -2,7 +2,7 @@
  * Puts a change into the workspace as one write set, so that `coder::undo` takes it back.
  *
  * A file in the store of the change names the journal record before the first step. After a crash the journal rolls the
- * set back or has its record, and the change is open again or ends: never half.
+ * set back or has its record, and the change is open again or ends, but is never half committed.
  */
 import {
   copyFileSync,
@@ -78,7 +78,7 @@ export interface CommitScope {
 }
 
 /**
- * Makes the commit. The caller has the change alone, and removes it unless a part was committed.
+ * Makes the commit. The caller has exclusive use of the change, and removes it unless a part was committed.
  *
  * If the commit is rolled back, the restored files are newer than the begin of the change. They are pinned then, so that
  * the next commit finds its base again; to pin all of them before each commit takes longer than to replace them.
@@ -111,7 +111,7 @@ interface Marker {
   readonly space: string;
   /** Committed paths, if the change stays open. */
   readonly paths?: readonly string[];
-  /** Content that the commit replaces, if the change ends with it. */
+  /** Content that the commit replaces, if the commit ends the change. */
   readonly befores?: readonly Before[];
 }
 
@@ -121,7 +121,7 @@ function markerOf({ directory }: LayerPaths): string {
 
 /**
  * Finishes the commit of a change after its write set, or after the process was killed: returns `ended` if the change
- * has to be removed. A commit that another process makes is left alone.
+ * has to be removed. A commit of another process is not touched.
  */
 export function settleCommit(paths: LayerPaths, journal: Journal): 'ended' | 'open' {
   const path = markerOf(paths);
@@ -148,7 +148,7 @@ function isPinnedAgain(paths: LayerPaths, workspace: string, befores: readonly B
   }
 }
 
-/** Undefined for one that was cut off: the process died before it began. */
+/** Undefined for an incomplete marker: the process died before the commit began. */
 function readMarker(path: string): Marker | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as Marker;

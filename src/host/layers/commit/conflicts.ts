@@ -98,7 +98,7 @@ function isRemovedUnderneath(
 ): boolean {
   const { isCopiedUp, inodeInView } = copiedUp(path, jails);
   if (!isCopiedUp && (inodeInView === undefined || inodeInView === ino)) return false;
-  // The view has the inode of the file that it was, as long as that exists.
+  // The view shows the inode of the original file as long as that exists.
   if (inodeInView !== undefined && movedInodes.has(inodeInView)) return false;
   return changedAt(path, jails) >= beganAtCtimeNs;
 }

@@ -39,7 +39,7 @@ export interface CommitPlan {
   readonly leftOut: readonly LeftOut[];
   /** Whether a file of the workspace is replaced although another program changed it. */
   readonly isForced: boolean;
-  /** Files that the commit changes and that no other program has changed: its base again, if it is rolled back. */
+  /** Files that the commit changes and no other program has changed: the base again, if the commit is rolled back. */
   readonly befores: readonly Before[];
 }
 
@@ -65,7 +65,7 @@ class Planner {
   readonly #rows: CommitRow[] = [];
   readonly #conflicts: Conflict[] = [];
   readonly #befores: Before[] = [];
-  /** Paths below which something stays, so that no directory above is removed as a whole. */
+  /** Paths with an entry below them that stays, so that no directory above is removed as a whole. */
   readonly #kept: string[];
   readonly #device: number;
   #isForced = false;

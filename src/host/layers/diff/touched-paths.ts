@@ -54,7 +54,7 @@ export interface NewTree {
 
 export type LeftOutWhy = 'protected' | 'special' | 'git' | 'name';
 
-/** A path that the change touched and that neither diff nor commit takes. */
+/** A touched path that neither diff nor commit includes. */
 export interface LeftOut {
   readonly path: string;
   readonly why: LeftOutWhy;

@@ -1,4 +1,4 @@
-/** Runs one query on files of a held directory, in any process. */
+/** Runs one query on files of an open directory, in any process. */
 import { toText, type ByteString } from '../../text/byte-string.ts';
 import { HostError } from '../../host-error.ts';
 import type { Regex } from '../../regex/index.ts';

@@ -1,9 +1,10 @@
 /**
  * Program of a process that walks and searches parts of the tree.
  *
- * A process, not a thread: only a main thread can load the system calls that open files in a held directory, and
- * without them a process can chdir there, while threads share their directory. Every regex runs in one of these: any
- * pattern can be slow on some line, and a process can be killed. It ends by itself when the main process does.
+ * A process, not a thread: only a main thread can load the system calls that open files relative to a directory
+ * descriptor, and without them a process can chdir there, while threads share their directory. Every regex runs in one
+ * of these: any pattern can be slow on some line, and a process can be killed. It ends by itself when the main process
+ * does.
  */
 import { compileRegex, RegexError } from '../../regex/index.ts';
 import { systemCalls } from '../../system/system-calls.ts';

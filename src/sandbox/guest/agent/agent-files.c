@@ -91,7 +91,7 @@ static void add_row(const struct stat *st, const char *name) {
 
 static bool is_dots(const char *name) { return !strcmp(name, ".") || !strcmp(name, ".."); }
 
-/* ---- looking ---- */
+/* ---- stat, list and walk ---- */
 
 static void stat_path(struct reader *r) {
   bool is_followed = take(r, 1);

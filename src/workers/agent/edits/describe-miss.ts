@@ -4,7 +4,7 @@ import { closestLines } from '#host';
 import { clipLine, linesOf, numbered } from '../text-lines.ts';
 import type { EditedFile } from './edited-files.ts';
 
-/** Most lines shown, and of one line. */
+/** Most lines shown, and most characters of each. */
 const MOST_LINES = 12;
 const LINE_CHARS = 300;
 

@@ -1,5 +1,5 @@
 /**
- * coder::create-file: files with their content, whole or not at all.
+ * coder::create-file: creates files with their content, each completely or not at all.
  *
  * A file that exists is replaced only with `overwrite`, and keeps its mode when the request gives none.
  */

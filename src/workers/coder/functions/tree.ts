@@ -1,7 +1,7 @@
 /**
  * coder::tree: returns a folder with everything below it, bounded by depth, by entries per folder and in all.
  *
- * A folder is opened relative to its held parent, and no symlink is followed: a name swapped during the call cannot
+ * A folder is opened relative to its open parent, and no symlink is followed: a name swapped during the call cannot
  * point elsewhere.
  */
 import { z } from 'zod';

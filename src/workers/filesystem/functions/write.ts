@@ -1,5 +1,5 @@
 /**
- * filesystem::write: writes a file, whole or not at all.
+ * filesystem::write: writes a file, completely or not at all.
  *
  * The size is checked as encoded bytes, before anything is touched.
  */

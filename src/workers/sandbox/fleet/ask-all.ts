@@ -1,4 +1,4 @@
-/** One question to every machine with sandboxes, and the answers that came in time. */
+/** Sends one call to every machine with sandboxes, and returns the answers that came in time. */
 import type { CallScope, Fleet, FleetHost } from '#contract';
 import { callHost, type Called } from './call-host.ts';
 import { tagOf } from './sandbox-tag.ts';

@@ -79,7 +79,7 @@ function refusalOf(fleet: Fleet, wish: Wish, refusals: readonly { host: FleetHos
   const last = refusals.at(-1);
   if (last?.error.code === 'invocation_stopped') return lostWhileRunning(last.host.name);
   if (last?.error.code === 'channel_send_failed') return unreachable(last.host.name);
-  // Prefers a reason beside full machines, such as a size or an image.
+  // Prefers a reason other than full machines, such as a size or an image.
   const other = refusals.find(({ error }) => error.code !== 'S400' || error.extra.fix != null);
   return other ? new PassedOn(other.error) : noHost(fleet, wish);
 }

@@ -137,7 +137,7 @@ export class LiveSandbox {
     return this.using(work).finally(this.#onChanged);
   }
 
-  /** The same for a command, of which only so many run at once. */
+  /** The same for a command; only a limited number run at once. */
   async executing<T>(work: () => Promise<T>): Promise<T> {
     const { id, maxExecs } = this.facts;
     if (this.#execs >= maxExecs) throw errors.fail('S003', { id, cap: maxExecs });

@@ -1,7 +1,7 @@
 /**
  * shell::exec_bg: starts a command and returns the id of its job at once.
  *
- * On the host it runs until it ends or is killed, whatever `timeout_ms` says. A sandbox gives every command a timeout.
+ * On the host it runs until it ends or is killed, whatever `timeout_ms` is. A sandbox gives every command a timeout.
  */
 import { z } from 'zod';
 
