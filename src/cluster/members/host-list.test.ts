@@ -6,7 +6,7 @@ import { HostList } from './host-list.ts';
 
 function host(id: string, places = 1): FleetHost {
   const sandboxes = { places, starting: 0, living: 0, max: 9, memory_free_mb: 0, images: [] };
-  return { name: id, id, isDraining: false, sandboxes };
+  return { name: id, id, isDraining: false, sandboxes, reportedAtMs: 0 };
 }
 
 test('a host is listed once, with its last report, until it is removed', () => {

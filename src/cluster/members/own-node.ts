@@ -81,7 +81,8 @@ export class OwnNode implements Fleet {
 
   hosts(): readonly FleetHost[] {
     const sandboxes = this.#sandboxReport?.();
-    if (sandboxes) this.#hosts.put({ ...this.self, isDraining: this.isDraining, sandboxes });
+    const reportedAtMs = performance.now();
+    if (sandboxes) this.#hosts.put({ ...this.self, isDraining: this.isDraining, sandboxes, reportedAtMs });
     else this.#hosts.remove(this.self.id);
     return this.#hosts.rows;
   }
@@ -89,7 +90,8 @@ export class OwnNode implements Fleet {
   /** Another node's report; undefined when it is gone. */
   heard({ name, id }: Address, report?: NodeReport): void {
     if (!report?.sandboxes) return this.#hosts.remove(id);
-    this.#hosts.put({ name, id, isDraining: report.state === 'draining', sandboxes: report.sandboxes });
+    const { state, sandboxes } = report;
+    this.#hosts.put({ name, id, isDraining: state === 'draining', sandboxes, reportedAtMs: performance.now() });
   }
 
   nodeOf(id: string): FleetNode | undefined {

@@ -24,6 +24,8 @@ export interface FleetHost {
   readonly isDraining: boolean;
   /** The sandboxes of its last report. */
   readonly sandboxes: SandboxReport;
+  /** When that report arrived, by `performance.now()`. */
+  readonly reportedAtMs: number;
 }
 
 /** A node by its id. `gone`: disconnected; `over`: it will not come back, and its sandboxes have ended. */

@@ -102,6 +102,16 @@ describe.skipIf(WHY_NOT !== undefined)(`limits of hosts (${WHY_NOT ?? 'with nats
     await expect.poll(() => capped.create().then(({ node }) => node, String)).toBe('a');
   });
 
+  test('a sandbox::run takes one slot of its host for as long as it runs', async () => {
+    const code = 'until [ -e /tmp/go ]; do sleep 0.1; done';
+    const run = door.call('sandbox::run', { image: IMAGE, lang: 'shell', code });
+    await expect.poll(async () => (await row('a'))?.sandboxes?.living).toBe(1);
+    const [running] = (await list()).sandboxes;
+    expect(await door.create()).toMatchObject({ node: 'a' });
+    await door.exec(running!.sandbox_id, 'touch', '/tmp/go');
+    expect(await run).toMatchObject({ exit_code: 0, node: 'a' });
+  });
+
   test.runIf(isFull)(
     'cluster.P23 a create with an isolation that no host has is refused, also by one that did not report its own',
     async () => {

@@ -9,7 +9,7 @@ import { tagOf, taggedId } from './sandbox-tag.ts';
 const report = { places: 4, starting: 0, living: 1, max: 5, memory_free_mb: 1_000, images: [] };
 
 function host(name: string, more: Partial<FleetHost['sandboxes']> = {}, isDraining = false): FleetHost {
-  return { name, id: name, isDraining, sandboxes: { ...report, ...more } };
+  return { name, id: name, isDraining, sandboxes: { ...report, ...more }, reportedAtMs: 0 };
 }
 
 /** Every host that some draw chooses. */

@@ -142,9 +142,10 @@ function scheduled(fn: SandboxFunction, fleet: Fleet, { bringer, isRepeatable }:
     const wish = { image, node, sizeMb: (memoryMb ?? 0) + (diskMb ?? 0), isolation, triesUnknown: isRepeatable };
     return schedule({
       ...{ fleet, slots, wish, isRepeatable, signal: scope.signal },
-      async attempt(host) {
+      async attempt(host, called) {
         await bringer.bring(image, host, scope);
         const options = { takesEncoded: false };
+        if (!isRepeatable) called();
         const reply = Made.parse(await callHost(host.name, fn, { payload, scope, options }));
         const { sandbox_id: id } = reply;
         // Rejects an id of another machine: later calls would go there, not to the one that answered.

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CallError, type Failure, type Fleet, type FleetHost } from '#contract';
 import { errors } from '../errors.ts';
 import { chooseHost, fits, type Wish } from './choose-host.ts';
-import type { FreeSlots } from './free-slots.ts';
+import type { FreeSlots, Started } from './free-slots.ts';
 import { lostWhileRunning, PassedOn, unreachable } from './host-failure.ts';
 
 const MOST_TRIES = 4;
@@ -27,11 +27,19 @@ interface Scheduling<T> {
   readonly signal: AbortSignal;
   /** Whether the work may be repeated after its machine was lost. */
   readonly isRepeatable: boolean;
-  readonly attempt: (host: FleetHost) => Promise<T>;
+  /** A run calls `called` when it calls the machine: its reply comes when its sandbox has ended. */
+  readonly attempt: (host: FleetHost, called: () => void) => Promise<T>;
 }
 
-export async function schedule<T>({ fleet, slots, wish, signal, isRepeatable, attempt }: Scheduling<T>): Promise<T> {
-  const reportOf = (id: string) => fleet.hosts().find((host) => host.id === id)?.sandboxes;
+export async function schedule<T extends Started>({
+  fleet,
+  slots,
+  wish,
+  signal,
+  isRepeatable,
+  attempt,
+}: Scheduling<T>): Promise<T> {
+  const hostOf = (id: string) => fleet.hosts().find((host) => host.id === id);
   for (let pauses = 0; ; pauses++) {
     const tried = new Set<string>();
     const refusals: { host: FleetHost; error: CallError }[] = [];
@@ -41,7 +49,7 @@ export async function schedule<T>({ fleet, slots, wish, signal, isRepeatable, at
       if (!host) break;
       tried.add(host.id);
       try {
-        return await slots.during(host, reportOf, () => attempt(host));
+        return await slots.during(host, hostOf, (called) => attempt(host, called));
       } catch (error) {
         if (!(error instanceof CallError)) throw error;
         const isStopped = error.code === 'invocation_stopped';
