@@ -5,13 +5,15 @@
  * such channels sends it with the answer. sandbox::exec enforces the timeout and reports it as a failure; here it is an
  * answer, as on the host.
  */
+import { setTimeout as passed } from 'node:timers/promises';
+
 import { z } from 'zod';
 
 import { CallError, Failure, type Bus } from '#contract';
 import type { OutputPiece, Process, ProcessEnd } from '#host';
 import { ChannelBroken, type ChannelReader, type ChannelRef } from '#protocol';
 import type { Command } from './command.ts';
-import type { ShellCode } from './errors.ts';
+import { errors, type ShellCode } from './errors.ts';
 import { forwardToSandbox, readReply } from './target.ts';
 
 /** The codes of sandbox::exec that are passed on. */
@@ -35,6 +37,12 @@ const TIMEOUT_CODE = 'S200' satisfies ShellCode;
 /** How much longer than the command the answer may take before the sandbox counts as unresponsive. */
 const ANSWER_GRACE_MS = 10_000;
 
+/** Time for output that is still in the channel when the command failed or its worker stopped answering. */
+const OUTPUT_GRACE_MS = 1_000;
+
+/** How much of an unexpected item the error shows. */
+const SHOWN_CHARS = 100;
+
 export const egressRefused = z
   .array(z.object({ host: z.string(), reason: z.string().describe('Reason and alternative.') }))
   .optional()
@@ -55,7 +63,7 @@ const Reply = z.object({
 /** A text item of the channel: standard error. */
 const ErrorItem = z.object({ t: z.literal('err'), base64: z.base64() });
 
-/** Without a reply after a timeout. */
+/** Result of sandbox::exec; `reply` is absent after a timeout. */
 interface Answer {
   reply?: z.output<typeof Reply>;
   /** Whether all output went through the channel. */
@@ -146,20 +154,39 @@ async function* pieces(
   yield { stream: 'stderr', bytes: Buffer.from(reply.stderr) };
 }
 
-/** Ends without a fault when the channel breaks: the answer has the reason. */
+/**
+ * Ends without an error when the channel breaks: the answer has the reason, or the first output of each stream. Jobs and
+ * channels of callers then lack the rest of the output, whose size is not known.
+ */
 async function* streamedPieces(items: ChannelReader, answer: Promise<Answer>): AsyncGenerator<OutputPiece, void> {
   let hasBegun = false;
-  // A worker that did not write to the channel does not close it either.
-  const leave = () => hasBegun || items.cancel();
-  answer.then(({ isStreamed }) => isStreamed || leave(), leave);
+  // A worker that did not write to the channel, or that stalls, does not close it either.
+  const leave = async () => {
+    if (hasBegun) await passed(OUTPUT_GRACE_MS, undefined, { ref: false });
+    items.cancel();
+  };
+  answer.then(({ isStreamed }) => (isStreamed ? undefined : leave()), leave);
   try {
     for await (const item of items) {
       hasBegun = true;
       if (typeof item !== 'string')
         yield { stream: 'stdout', bytes: Buffer.from(item.buffer, item.byteOffset, item.length) };
-      else yield { stream: 'stderr', bytes: Buffer.from(ErrorItem.parse(JSON.parse(item)).base64, 'base64') };
+      else yield { stream: 'stderr', bytes: readErrorItem(item) };
     }
   } catch (error) {
     if (!(error instanceof ChannelBroken)) throw error;
+  }
+}
+
+/** The bytes of standard error. */
+function readErrorItem(item: string): Buffer {
+  try {
+    return Buffer.from(ErrorItem.parse(JSON.parse(item)).base64, 'base64');
+  } catch (error) {
+    const shown = JSON.stringify(item.length > SHOWN_CHARS ? `${item.slice(0, SHOWN_CHARS)}…` : item);
+    const problem =
+      `the worker of sandbox::exec sent ${shown} through the output channel, which takes bytes, and text such as ` +
+      '{"t":"err","base64":"b29wcwo="}: update that worker';
+    throw errors.fail('S216', { problem }, error);
   }
 }
