@@ -52,7 +52,7 @@ export function fileFunction<Shape extends z.ZodRawShape, Response extends z.Zod
       const { door, signal } = scope;
       const metadata = door && throughDoor(door);
       const reply = await forwardToSandbox(scope.bus, call, { timeoutMs: deadlineMs, signal, metadata });
-      return readReply(operation.response, reply) as z.input<Response>;
+      return readReply(operation.response, reply, functionId) as z.input<Response>;
     },
   });
 }

@@ -110,7 +110,7 @@ export class SandboxProcess implements Process {
     } as const;
     const options = { timeoutMs: timeoutMs + ANSWER_GRACE_MS, cancel: this.#killing.signal };
     try {
-      const reply = readReply(Reply, await forwardToSandbox(bus, call, options));
+      const reply = readReply(Reply, await forwardToSandbox(bus, call, options), call.functionId);
       return { reply, isStreamed: reply.streamed === true };
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== TIMEOUT_CODE) throw error;

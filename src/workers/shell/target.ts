@@ -37,7 +37,11 @@ export interface Forwarded {
 
 /** Refuses when the operator switched sandbox targets off. */
 export function requireSandboxes(isEnabled: boolean): void {
-  if (!isEnabled) throw errors.fail('S210', { problem: 'sandbox target disabled in config' });
+  if (isEnabled) return;
+  throw errors.fail('S210', {
+    problem:
+      'sandbox target disabled in config: target the host, or let the operator set sandbox.enabled: true in the shell block',
+  });
 }
 
 /** Calls a function of the sandbox worker; its failure becomes one of ours. */
@@ -49,11 +53,16 @@ export async function forwardToSandbox(bus: Bus, call: Forwarded, options: CallO
   }
 }
 
-/** Parses the reply. */
-export function readReply<Reply extends z.ZodType>(schema: Reply, reply: unknown): z.output<Reply> {
+/** Parses the reply of a function of the sandbox worker. */
+export function readReply<Reply extends z.ZodType>(schema: Reply, reply: unknown, functionId: string): z.output<Reply> {
   const parsed = schema.safeParse(reply);
   if (parsed.success) return parsed.data;
-  throw errors.fail('S216', { problem: 'bad engine response' }, parsed.error);
+  const [issue] = parsed.error.issues;
+  const at = issue?.path.length ? `\`${issue.path.join('.')}\`` : 'the reply itself';
+  const problem =
+    `bad engine response: the reply of ${functionId} is not valid at ${at} (${issue?.message}); ` +
+    'update the worker that offers it';
+  throw errors.fail('S216', { problem }, parsed.error);
 }
 
 function recovered(error: CallError, { keeps, timeoutCode }: Forwarded): Failure {

@@ -82,7 +82,7 @@ describe('start', () => {
     });
     await expect(own.worker.call('shell::exec_bg', { command: 'echo', target })).rejects.toMatchObject({
       code: 'S210',
-      message: 'sandbox target disabled in config',
+      message: expect.stringMatching(/^sandbox target disabled in config: .* sandbox\.enabled: true/),
     });
     expect(await own.worker.call('shell::list')).toEqual({ jobs: [], count: 0 });
   });

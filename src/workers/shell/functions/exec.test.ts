@@ -330,7 +330,7 @@ describe('target', () => {
     const payload = { command: 'echo', args: ['hi'], target: { kind: 'sandbox', sandbox_id: SANDBOX } };
     await expect(call(payload, { sandbox: { enabled: false } })).rejects.toMatchObject({
       code: 'S210',
-      message: 'sandbox target disabled in config',
+      message: expect.stringMatching(/^sandbox target disabled in config: .* sandbox\.enabled: true/),
     });
     await expect(call({ ...payload, command: 'nmap' }, { sandbox: { enabled: false } })).rejects.toMatchObject(
       refused("command 'nmap' not in allowlist"),
