@@ -159,6 +159,7 @@ test.each<[string, TestEntry[], Partial<ArchiveLimits>, RegExp]>([
   ],
   ['too much in all', [{ name: 'a', content: 'x'.repeat(2000) }], { totalBytes: 2000 }, /the limit is 2000$/],
   ['too many entries', [{ name: 'a' }, { name: 'b' }, { name: 'c' }], { entries: 2 }, /more than 2 entries/],
+  ['a file as the root', [{ name: './' }], {}, /^"\.\/" names the root of the image, but is a file/],
   ['a deep path', [{ name: 'a/b/c/d' }], { depth: 3 }, /4 names deep; the limit is 3/],
 ])('refuses %s', async (_, entries, limits, message) => {
   await using dir = await tempDir();

@@ -93,7 +93,10 @@ class Layer {
   async apply(path: string, { header, body }: TarEntry): Promise<void> {
     const name = path.slice(path.lastIndexOf('/') + 1);
     if (name.startsWith(HIDDEN)) return this.#hide(path, name);
-    if (path === '' && header.type !== 'directory') throw new ArchiveError('an entry has no name');
+    if (path === '' && header.type !== 'directory')
+      throw new ArchiveError(
+        `"${header.name}" names the root of the image, but is a ${header.type} and not a directory`,
+      );
 
     checkOwner(header);
     const resolved = path === '' ? '' : this.#tree.resolve(path);

@@ -3,6 +3,8 @@ export class ByteStream {
   readonly #source: AsyncIterator<Uint8Array>;
   #chunk: Buffer = Buffer.alloc(0);
   #isOver = false;
+  /** Number of bytes that were taken. */
+  offset = 0;
 
   constructor(source: AsyncIterable<Uint8Array>) {
     this.#source = source[Symbol.asyncIterator]();
@@ -33,6 +35,7 @@ export class ByteStream {
     }
     const piece = this.#chunk.subarray(0, maxBytes);
     this.#chunk = this.#chunk.subarray(piece.length);
+    this.offset += piece.length;
     return piece;
   }
 

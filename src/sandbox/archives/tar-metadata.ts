@@ -11,12 +11,15 @@ import type { TarHeader } from './tar-header.ts';
 /** Largest block of metadata. */
 export const MAX_METADATA_BYTES = 1_048_576;
 
+/** How much of a malformed record the error shows. */
+const SHOWN_BYTES = 40;
+
 export type HeaderChanges = Partial<Pick<TarHeader, 'name' | 'linkName' | 'size' | 'uid' | 'gid' | 'mtimeSecs'>>;
 
-export function readMetadata(flag: string, body: Buffer): HeaderChanges {
+export function readMetadata({ flag, name }: TarHeader, body: Buffer): HeaderChanges {
   if (flag === 'L') return { name: cString(body) };
   if (flag === 'K') return { linkName: cString(body) };
-  return paxChanges(body);
+  return paxChanges(body, name);
 }
 
 function cString(body: Buffer): ByteString {
@@ -25,7 +28,7 @@ function cString(body: Buffer): ByteString {
 }
 
 /** A record is `<length> <key>=<value>\n`, where the length counts the whole record. */
-function paxChanges(body: Buffer): HeaderChanges {
+function paxChanges(body: Buffer, name: ByteString): HeaderChanges {
   const changes: { -readonly [Key in keyof HeaderChanges]: HeaderChanges[Key] } = {};
   for (let at = 0; at < body.length;) {
     const blank = body.indexOf(0x20, at);
@@ -33,7 +36,8 @@ function paxChanges(body: Buffer): HeaderChanges {
     const record = Number.isSafeInteger(length) ? body.toString('latin1', blank + 1, at + length) : '';
     const equals = record.indexOf('=');
     if (equals < 1 || !record.endsWith('\n') || at + length > body.length) {
-      throw new ArchiveError('a pax record is malformed');
+      const start = JSON.stringify(body.toString('latin1', at, at + SHOWN_BYTES));
+      throw new ArchiveError(`the pax record at byte ${at} of ${name} is malformed; it begins with ${start}`);
     }
 
     const key = record.slice(0, equals);

@@ -94,12 +94,24 @@ damaged[0] = 0x62;
 
 test.each([
   ['a wrong checksum', damaged, /wrong checksum/],
-  ['an end in a header', tarArchive([{ name: 'a' }]).subarray(0, 300), /middle of a header/],
-  ['an end in an entry', tarArchive([{ name: 'a', content: 'x'.repeat(600) }]).subarray(0, 700), /middle of an entry/],
-  ['a malformed pax record', tarArchive([{ name: 'p', flag: 'x', content: '99 a=b\n' }]), /pax record is malformed/],
+  ['an end in a header', tarArchive([{ name: 'a' }]).subarray(0, 300), /ends at byte 300, in the middle of a header/],
+  [
+    'an end in an entry',
+    tarArchive([{ name: 'a', content: 'x'.repeat(600) }]).subarray(0, 700),
+    /ends at byte 700, in the middle of a:/,
+  ],
+  [
+    'a malformed pax record',
+    tarArchive([{ name: 'p', flag: 'x', content: '99 a=b\n' }]),
+    /byte 0 of p is malformed; it begins with "99 a=b\\n"$/,
+  ],
   ['a pax size that is not a number', tarArchive([{ name: 'a', pax: { size: '1e9' } }]), /says size=1e9/],
   ['a sparse file', tarArchive([{ name: 'a', pax: { 'GNU.sparse.major': '1' } }]), /sparse file/],
-  ['metadata without end', tarArchive([{ name: 'a', flag: 'x', size: 2 ** 30 }]), /bytes of metadata/],
+  [
+    'metadata without end',
+    tarArchive([{ name: 'a', flag: 'x', size: 2 ** 30 }]),
+    /^a has 1073741824 bytes of metadata; the limit is 1048576$/,
+  ],
 ])('refuses %s', async (_, archive, message) => {
   await expect(entriesOf(chunksOf(archive))).rejects.toThrow(message);
 });

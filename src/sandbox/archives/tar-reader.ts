@@ -22,7 +22,7 @@ export async function* readTar(source: AsyncIterable<Uint8Array>): AsyncGenerato
       const plain = await nextHeader(bytes);
       if (!plain) break;
       if (plain.type === 'metadata') {
-        const changes = readMetadata(plain.flag, await metadataOf(bytes, plain));
+        const changes = readMetadata(plain, await metadataOf(bytes, plain));
         if (plain.flag === 'g') forAll = { ...forAll, ...changes };
         else forNext = { ...forNext, ...changes };
         continue;
@@ -32,7 +32,7 @@ export async function* readTar(source: AsyncIterable<Uint8Array>): AsyncGenerato
       forNext = {};
       // Links and the like have no body, whatever size they state.
       const size = header.type === 'file' || header.type === 'other' ? header.size : 0;
-      const body = new EntryBody(bytes, size);
+      const body = new EntryBody(bytes, { name: header.name, size });
       yield { header: { ...header, size }, body: () => body.read() };
       await body.skip();
     }
@@ -46,25 +46,28 @@ export async function* readTar(source: AsyncIterable<Uint8Array>): AsyncGenerato
 async function nextHeader(bytes: ByteStream): Promise<TarHeader | undefined> {
   const block = await bytes.take(BLOCK_BYTES);
   if (block.length === 0) return undefined;
-  if (block.length < BLOCK_BYTES) throw new ArchiveError('the archive ends in the middle of a header');
+  if (block.length < BLOCK_BYTES) throw endsEarly(bytes, 'a header');
   return parseTarHeader(block);
 }
 
-async function metadataOf(bytes: ByteStream, { size }: TarHeader): Promise<Buffer> {
-  if (size < 0 || size > MAX_METADATA_BYTES) throw new ArchiveError(`an entry has ${size} bytes of metadata`);
+async function metadataOf(bytes: ByteStream, { name, size }: TarHeader): Promise<Buffer> {
+  if (size < 0 || size > MAX_METADATA_BYTES)
+    throw new ArchiveError(`${name} has ${size} bytes of metadata; the limit is ${MAX_METADATA_BYTES}`);
   const padded = await bytes.take(size + paddingOf(size));
-  if (padded.length < size) throw new ArchiveError('the archive ends in the middle of an entry');
+  if (padded.length < size) throw endsEarly(bytes, `the metadata ${name}`);
   return padded.subarray(0, size);
 }
 
 class EntryBody {
   readonly #bytes: ByteStream;
+  readonly #name: string;
   #bodyLeft: number;
   #padding: number;
 
-  constructor(bytes: ByteStream, size: number) {
-    if (size < 0) throw new ArchiveError(`an entry has a size of ${size} bytes`);
+  constructor(bytes: ByteStream, { name, size }: Pick<TarHeader, 'name' | 'size'>) {
+    if (size < 0) throw new ArchiveError(`${name} has a size of ${size} bytes`);
     this.#bytes = bytes;
+    this.#name = name;
     this.#bodyLeft = size;
     this.#padding = paddingOf(size);
   }
@@ -81,10 +84,14 @@ class EntryBody {
 
   async #next(): Promise<Buffer> {
     const piece = await this.#bytes.some(this.#bodyLeft);
-    if (piece.length === 0) throw new ArchiveError('the archive ends in the middle of an entry');
+    if (piece.length === 0) throw endsEarly(this.#bytes, this.#name);
     this.#bodyLeft -= piece.length;
     return piece;
   }
+}
+
+function endsEarly(bytes: ByteStream, part: string): ArchiveError {
+  return new ArchiveError(`the archive ends at byte ${bytes.offset}, in the middle of ${part}: it is incomplete`);
 }
 
 function paddingOf(size: number): number {
