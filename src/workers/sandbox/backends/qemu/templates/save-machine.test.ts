@@ -50,9 +50,15 @@ test('the same QEMU saves memory as a stream', async () => {
 });
 
 test.each([
-  ['refuses', [{ error: { class: 'GenericError', desc: 'not now' } }], 'not now'],
-  ['fails half way', [{ return: {} }, migration('failed')], 'could not save'],
-])('a QEMU that %s is reported as such', async (_, answers, reason) => {
-  const { qmp } = qemu({ migrate: () => answers });
+  ['refuses', [{ error: { class: 'GenericError', desc: 'not now' } }], {}, 'not now'],
+  [
+    'fails half way',
+    [{ return: {} }, migration('failed')],
+    { 'error-desc': 'No space left' },
+    'machine: No space left;',
+  ],
+  ['gives no reason', [{ return: {} }, migration('failed')], {}, 'machine: QEMU gives no reason; check'],
+])('a QEMU that %s is reported as such', async (_, answers, state, reason) => {
+  const { qmp } = qemu({ migrate: () => answers, 'query-migrate': () => [{ return: state }] });
   await expect(saveMachine(qmp, { uri: 'unix:/state', ram: 'file' })).rejects.toThrow(reason);
 });

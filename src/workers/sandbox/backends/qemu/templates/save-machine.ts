@@ -4,10 +4,15 @@
  * The machine runs while it is saved, so that a clone runs too. Afterwards it is stopped, and the file of its memory
  * belongs to the state.
  */
+import { z } from 'zod';
+
 import { QmpError, type Qmp } from '../qmp.ts';
 import type { RamMode } from './template.ts';
 
 const IGNORE_SHARED = 'x-ignore-shared';
+
+/** QEMU's state of a migration, as far as it is read. */
+const Migration = z.object({ 'error-desc': z.string().default('QEMU gives no reason') });
 
 /** This QEMU cannot leave memory out of a state. */
 export class SharedMemoryRefused extends Error {
@@ -29,7 +34,9 @@ export async function saveMachine(qmp: Qmp, { uri, ram }: { uri: string; ram: Ra
   // Subscribed before the command; ignored if the command fails.
   over.catch(() => {});
   await qmp.execute('migrate', { uri });
-  if ((await over).data.status === 'failed') throw new Error('QEMU could not save the machine');
+  if ((await over).data.status !== 'failed') return;
+  const { 'error-desc': reason } = Migration.parse(await qmp.execute('query-migrate'));
+  throw new Error(`QEMU could not save the machine: ${reason}; check that the disk of cache_dir has space`);
 }
 
 async function leaveOutMemory(qmp: Qmp, ram: RamMode): Promise<void> {
