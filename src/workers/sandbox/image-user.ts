@@ -25,9 +25,9 @@ export async function readUser({ directory, user, name: image }: ImageReference)
   if (user === undefined || user === '') return ROOT;
 
   const rootDir = await directory();
-  const [who = '', group] = user.split(':');
-  const account = rowsOf(rootDir, 'etc/passwd').find(([name, , uid]) => name === who || uid === who);
-  const uid = numberOf(account?.[2] ?? who);
+  const [wanted = '', group] = user.split(':');
+  const account = rowsOf(rootDir, 'etc/passwd').find(([name, , uid]) => name === wanted || uid === wanted);
+  const uid = numberOf(account?.[2] ?? wanted);
   const groupRow = rowsOf(rootDir, 'etc/group').find(([name, , gid]) => name === group || gid === group);
   const gid = group === undefined ? numberOf(account?.[3] ?? '0') : numberOf(groupRow?.[2] ?? group);
   if (uid === undefined || gid === undefined) {
