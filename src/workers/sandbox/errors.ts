@@ -25,14 +25,14 @@ const PLATFORM = 'The machine under the sandbox failed. Run `workcell doctor` to
 
 const CAPPED = 'Split the work, or let the operator raise max_exec_timeout_ms in the iii-sandbox block.';
 
-/** Whether all output was sent through the channel of the caller. */
+/** Output of a command that timed out, as its error carries it. */
 export interface PartialOutput {
   stdout: string;
   stderr: string;
   stdout_truncated: boolean;
   stderr_truncated: boolean;
   egress_refused?: RefusedTarget[];
-  /** All of it went through the channel of the caller. */
+  /** Whether all output was sent through the channel of the caller. */
   streamed?: true;
 }
 

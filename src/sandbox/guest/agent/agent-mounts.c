@@ -41,7 +41,7 @@ static void enter_root(void) {
   furnish_root();
 }
 
-/* The mount is needed only now; without it no process can change the group again. */
+/* Mounted only for the limit, then detached, so that no guest process can change the group. */
 static void limit_processes(void) {
   char most[16];
   snprintf(most, sizeof most, "%d", MAX_PROCESSES);

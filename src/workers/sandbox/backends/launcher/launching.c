@@ -231,7 +231,7 @@ void launch(void (*be_inside)(int image)) {
   signal(SIGTERM, end_sandbox);
   if (given.first_id) {
     become_maker(0);
-    /* Set again: a change of the id clears it. */
+    /* Set again: changing the uid clears PDEATHSIG. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != daemon) end_sandbox(SIGTERM);
   }
