@@ -1,6 +1,15 @@
 /** The agent worker with the workers that it calls, over one directory, called as by an MCP client. */
 import { connect, type Connection } from '#client';
-import { CallError, failureText, makePrincipal, parseConfig, silentLog, throughDoor, type Grants } from '#contract';
+import {
+  CallError,
+  failureText,
+  makePrincipal,
+  parseConfig,
+  shippedCell,
+  silentLog,
+  throughDoor,
+  type Grants,
+} from '#contract';
 import { Engine } from '#engine';
 import { agent } from '#workers/agent';
 import { coder } from '#workers/coder';
@@ -29,14 +38,19 @@ export interface Caller {
   grants?: Grants;
 }
 
-/**
- * Sandboxes exist only with `sandboxes`, the block of their worker. Commands run without a fence, so that tests pass
- * where none can be built; `fence: 'workspace'` enables it.
- */
+interface CellParts {
+  /** The block of the sandbox worker, which exists only with it. */
+  sandboxes?: Record<string, unknown>;
+  /** Folder that the server was started in. */
+  startedIn?: string;
+  protect?: string[];
+}
+
+/** Commands run without a fence, so that tests pass where none can be built; `fence: 'workspace'` enables it. */
 export async function agentCell(
   entries: TempEntries = {},
   config: Record<string, unknown> & { fence?: 'workspace' | 'off' } = {},
-  { sandboxes }: { sandboxes?: Record<string, unknown> } = {},
+  { sandboxes, startedIn = '.', protect = shippedCell.protect }: CellParts = {},
 ): Promise<AgentCell> {
   const dir = await tempDir(entries);
   const log = silentLog;
@@ -45,13 +59,13 @@ export async function agentCell(
   const blocks = [
     { def: coder, block: { base_path: dir.root, fsync: false } },
     { def: filesystem, block: { paths: [dir.root], fsync: false } },
-    { def: shell, block: { ...open, fs: { host_root: dir.root } } },
+    { def: shell, block: { ...open, working_dir: dir.path(startedIn), fs: { host_root: dir.root } } },
     ...(sandboxes ? [{ def: sandbox, block: sandboxes }] : []),
     { def: agent, block: { base_path: dir.root, fsync: false, fence: 'off', ...config } },
   ];
   const opened: (() => Promise<void> | void)[] = [];
   for (const { def, block } of blocks) {
-    const context = await def.open(parseConfig(def.config, block, def.name) as never, log);
+    const context = await def.open(parseConfig(def.config, block, def.name) as never, log, { ...shippedCell, protect });
     const connection = await connect(engine.dialer(), { name: def.name, isolation: 'in-process', log });
     connection.serve({ def, context });
     await connection.call('engine::workers::list');

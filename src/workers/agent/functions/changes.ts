@@ -22,7 +22,20 @@ const GIT_MS = 20_000;
 /** Lines of the reply; the earlier ones are counted. */
 const MOST_CHANGES = 50;
 
-const GitReply = z.object({ exit_code: z.int().nullish(), stdout: z.string(), stdout_truncated: z.boolean() });
+const GitReply = z.object({
+  exit_code: z.int().nullish(),
+  stdout: z.string(),
+  stdout_truncated: z.boolean(),
+  timed_out: z.boolean(),
+});
+
+interface GitOutput {
+  /** Undefined if git failed or did not run. */
+  text?: string;
+  isTruncated?: boolean;
+  /** Why it did not run to its end; undefined also where git finds no repository or no commit. */
+  problem?: string;
+}
 
 export const changes = agent.defineFunction({
   id: 'agent::changes',
@@ -38,6 +51,7 @@ export const changes = agent.defineFunction({
     ),
     git: z.string().optional().describe('Output of git status, or of git diff; absent without git.'),
     diff: z.string().optional().describe('With diff and without git: the changes of this session.'),
+    problem: z.string().optional().describe('With diff: why the diff is not that of git.'),
   }),
   errors: ['A210', 'A216'],
   examples: [{}],
@@ -45,7 +59,7 @@ export const changes = agent.defineFunction({
   async handle({ diff = false }, context, scope) {
     const session = context.sessions.of(scope.call);
     const made = session.changes();
-    const git = await gitText(diff ? [...DIFF, 'HEAD'] : STATUS, context, scope);
+    const { text: git, problem } = await gitOutput({ isDiff: diff }, context, scope);
     const isShown = diff && git === undefined;
     return {
       changes: made.map(({ number, record }) => ({
@@ -56,10 +70,11 @@ export const changes = agent.defineFunction({
       })),
       ...(git !== undefined && { git: cut(git, context, scope) }),
       ...(isShown && { diff: cut(diffOf(made, context), context, scope) }),
+      ...(isShown && problem !== undefined && { problem }),
     };
   },
 
-  text({ changes: made, git, diff }) {
+  text({ changes: made, git, diff, problem }) {
     const lines = made.map(({ change, action, files, undone }) => {
       return `change ${change}: ${action} ${someOf(files, 8)}${undone ? ' (undone)' : ''}`;
     });
@@ -67,7 +82,8 @@ export const changes = agent.defineFunction({
     const last = lines.slice(-MOST_CHANGES);
     const earlier = lines.length > last.length ? [`(${lines.length - last.length} earlier changes)`] : [];
     const list = lines.length > 0 ? [...earlier, ...last] : ['no changes in this session'];
-    return [...list, ...(shown ? [shown] : [])].join('\n');
+    const why = problem === undefined ? [] : [`(no git diff: ${problem})`];
+    return [...list, ...why, ...(shown ? [shown] : [])].join('\n');
   },
 });
 
@@ -75,27 +91,31 @@ function cut(text: string, context: AgentContext, { call }: CallScope): string {
   return shortened(text, { maxChars: context.replyChars, keep: () => context.sessions.of(call).keepOutput(text) });
 }
 
-/** Undefined if git is missing, refused by policy, or finds no repository. */
-async function gitText(args: string[], context: AgentContext, scope: CallScope): Promise<string | undefined> {
+/** Status, or the diff; a diff only if protected files can be left out of it. */
+async function gitOutput({ isDiff }: { isDiff: boolean }, context: AgentContext, scope: CallScope): Promise<GitOutput> {
   const changed = await runGit(CHANGED, context, scope);
   // Some names are missing: nothing can be left out by name.
-  if (changed?.stdout_truncated) return undefined;
-  const names = changed?.stdout.split('\0') ?? [];
+  if (changed.isTruncated) return { problem: 'too many files differ from HEAD; run git diff on some of them' };
+  // Without names a diff would show the lines of protected files. Status shows names only.
+  if (isDiff && changed.text === undefined) return changed;
+  const names = changed.text?.split('\0') ?? [];
   const hidden = names.filter((name) => name !== '' && context.jail.isClosed(name));
   const within = ['.', ...hidden.map((name) => `:(exclude,literal)${name}`)];
-  return (await runGit([...args, '--', ...within], context, scope))?.stdout;
+  return runGit([...(isDiff ? [...DIFF, 'HEAD'] : STATUS), '--', ...within], context, scope);
 }
 
-/** Undefined if it fails, as `git diff HEAD` does before the first commit. */
-async function runGit(args: string[], { fence }: AgentContext, { bus }: CallScope) {
+/** Runs git in the workspace: by default, commands run in the directory of the server, which can be a subfolder. */
+async function runGit(args: string[], { fence, root }: AgentContext, { bus }: CallScope): Promise<GitOutput> {
   try {
     const options = { timeoutMs: GIT_MS + 5000 };
-    const request = { command: 'git', args, timeout_ms: GIT_MS, ...(fence !== 'off' && { fence }) };
+    const request = { command: 'git', args, cwd: root, timeout_ms: GIT_MS, ...(fence !== 'off' && { fence }) };
     const reply = await bus.call('shell::exec', request, options);
-    const parsed = GitReply.parse(reply);
-    return parsed.exit_code === 0 ? parsed : undefined;
+    const { exit_code, stdout, stdout_truncated, timed_out } = GitReply.parse(reply);
+    if (timed_out) return { problem: `git took longer than ${GIT_MS} ms; run git diff on some of the files` };
+    if (exit_code == null) return { problem: 'git was killed; try again' };
+    return exit_code === 0 ? { text: stdout, isTruncated: stdout_truncated } : {};
   } catch (error) {
-    if (error instanceof CallError) return undefined;
+    if (error instanceof CallError) return { problem: error.message };
     throw error;
   }
 }
