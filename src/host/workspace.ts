@@ -41,7 +41,7 @@ interface Shared {
   readonly search: SearchEngine;
   readonly regexes: RegexThreads;
   readonly lineIndexes: LineIndexes;
-  /** Undefined if no journal can be kept. */
+  /** Undefined if none is configured. */
   readonly journal: SharedJournal | undefined;
   /** Keeps files for open changes before they are changed. */
   readonly pins: PinOthers | undefined;
@@ -120,7 +120,7 @@ export class Workspace {
     return this.#shared.lineIndexes;
   }
 
-  /** Undefined if no journal can be kept. */
+  /** Undefined if none is configured. */
   get journal(): Journal | undefined {
     return this.#shared.journal?.journal;
   }

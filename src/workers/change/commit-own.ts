@@ -1,13 +1,13 @@
 /** Commits the layer of one recorded command, so that `coder::undo` covers it. */
 import { commitLayer, LayerError, inspectLayer, planWhole, type CommitOwn } from '#host';
-import { noJournal, type LiveWorkspace } from './open-workspace.ts';
+import type { LiveWorkspace } from './open-workspace.ts';
 
 /**
  * The layer began with the command, so repositories are taken too; both sides of a file that others changed are merged.
  */
 export function committingOwn(live: LiveWorkspace): CommitOwn {
   return async (layer, call) => {
-    const { workspace, jail } = live;
+    const { journal, jail } = live;
     const scope = live.scopeOf(layer, call.signal);
     const inspected = await inspectLayer(scope);
     const plan = await planWhole(inspected, scope, { onConflict: 'merge', git: true, isPart: false });
@@ -18,8 +18,6 @@ export function committingOwn(live: LiveWorkspace): CommitOwn {
         `${first.path} changed in the workspace while the command ran, and nothing of the command was kept; run it again`,
       );
     }
-    const { journal } = workspace;
-    if (!journal) throw new LayerError('unavailable', noJournal('a recorded command'));
     const outcome = await commitLayer(plan, {
       paths: layer.paths,
       changes: live.changesFor(layer, plan),

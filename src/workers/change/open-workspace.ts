@@ -8,6 +8,7 @@ import {
   stateDirOf,
   Workspace,
   type Jail,
+  type Journal,
   type LayerScope,
   type OpenLayer,
   type WholePlan,
@@ -15,6 +16,7 @@ import {
 
 export interface LiveWorkspace {
   readonly workspace: Workspace;
+  readonly journal: Journal;
   readonly jail: Jail;
   /**
    * Changes files of the workspace; other open changes keep the files as they were. So does this one if it stays open
@@ -31,11 +33,6 @@ interface LiveOptions {
   readonly maxFiles: number;
 }
 
-/** The message for an operation that needs the journal, on a server that has none. */
-export function noJournal(operation: string): string {
-  return `${operation} needs the journal, and state_dir cannot be written; make it writable`;
-}
-
 /** Limits of searches, which the other workers over the directory set. */
 const NO_SEARCH = { maxFileBytes: Number.MAX_SAFE_INTEGER, timeoutMs: 0 };
 
@@ -44,13 +41,16 @@ export function openWorkspace(root: string, { cell, isSynced, maxFiles }: LiveOp
   const isProtected = (path: string) => workspace.protects(path);
   const jail = openJail(root, { isProtected });
   const stateDir = stateDirOf(cell);
+  // Every cell configures one; where state_dir cannot be written, a commit fails with the reason `unsaved`.
+  const journal = workspace.journal!;
   return {
     workspace,
+    journal,
     jail,
     changesFor: ({ name }, { isForced, isPart }) =>
       new JailChanges(jail, {
         isSynced,
-        journalOf: () => workspace.journal,
+        journalOf: () => journal,
         // Paths overwritten by force get no pin: their content must not become the base.
         pins: pinsOf(root, { stateDir, ...((isForced || !isPart) && { except: name }) }),
       }),

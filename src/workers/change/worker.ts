@@ -46,9 +46,7 @@ async function openChange(config: ChangeConfig, log: Log, cell: CellConfig): Pro
 }
 
 /** Removes changes whose commit finished before the server was killed. */
-function settleCommits({ store }: Layers, { workspace }: LiveWorkspace): void {
-  const { journal } = workspace;
-  if (!journal) return;
+function settleCommits({ store }: Layers, { journal }: LiveWorkspace): void {
   for (const name of store.names()) {
     const paths = store.pathsOf(name);
     if (settleCommit(paths, journal) === 'ended') store.remove(paths);

@@ -18,7 +18,6 @@ import {
   type WholePlan,
 } from '#host';
 import { errors } from '../errors.ts';
-import { noJournal } from '../open-workspace.ts';
 import { LeftOutRow, Names } from '../rows.ts';
 import { change, type ChangeContext } from '../worker.ts';
 
@@ -117,8 +116,7 @@ async function planned(
 }
 
 /** Rolls an earlier failed commit back first; else this one would take its files for files of the workspace. */
-async function settleEarlier({ paths }: OpenLayer, { workspace: { journal } }: ChangeContext['live']): Promise<void> {
-  if (!journal) return;
+async function settleEarlier({ paths }: OpenLayer, { journal }: ChangeContext['live']): Promise<void> {
   if (await journal.rollBackLeft()) return void settleCommit(paths, journal);
   throw errors.fail('W216', {
     problem: 'the roll back of an earlier change waits for space on the disk; nothing was committed. Free some space',
@@ -132,9 +130,7 @@ async function make(
   { live, layers }: ChangeContext,
   { signal, noteChange, call, functionId }: CallScope,
 ): Promise<number | undefined> {
-  const { workspace, jail } = live;
-  const { journal } = workspace;
-  if (!journal) throw errors.fail('W216', { problem: noJournal('a commit') });
+  const { journal, jail } = live;
   const { seq } = await commitLayer(plan, {
     paths: layer.paths,
     changes: live.changesFor(layer, plan),
