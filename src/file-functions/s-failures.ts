@@ -1,7 +1,8 @@
 /**
- * Rows of S codes, for every worker that reports them: a code has one status, and the meaning that iii-sandbox gives it.
+ * Rows of S codes, for every worker that reports them: default status and meaning, as iii-sandbox has them; a worker may
+ * override both, with the reason.
  *
- * `retryable` is as in the original's table. A worker for which a row differs overrides it, with the reason.
+ * `retryable` is as in the original's table.
  */
 const row = (http: number, meaning: string) => ({ http, meaning, message: (d: { problem: string }) => d.problem });
 

@@ -174,7 +174,7 @@ export class BackgroundJob {
     };
   }
 
-  /** Summary with its caller and its words, for the console. */
+  /** Summary with its caller and its words, for the console and the operator. */
   shown(): JobSummary {
     const caller = callerRef(this.#caller);
     return {

@@ -23,15 +23,17 @@ const summaryFields = {
   exit_code: wire.int32().nullish().describe('null while it runs, and when a signal ended it.'),
   stdout_truncated: z.boolean(),
   stderr_truncated: z.boolean(),
-  caller: CallerRefSchema.optional().describe('The caller that started it; only in lists for the console.'),
+  caller: CallerRefSchema.optional().describe(
+    'The caller that started it; only in lists for the console and the operator.',
+  ),
 };
 
 export const JobSummary = wire.named(
   'JobSummary',
   z.object({
     ...summaryFields,
-    argv: z.array(z.string()).optional().describe('Program and arguments; only for the console.'),
-    label: z.string().optional().describe('Label to show instead of argv; only for the console.'),
+    argv: z.array(z.string()).optional().describe('Program and arguments; only for the console and the operator.'),
+    label: z.string().optional().describe('Label to show instead of argv; only for the console and the operator.'),
   }),
 );
 export type JobSummary = z.input<typeof JobSummary>;

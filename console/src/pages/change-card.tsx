@@ -7,7 +7,7 @@ import { bytes, moment } from '../format.ts';
 import { DiffView } from '../parts/diff-view.tsx';
 import { Badge, Command, Facts } from '../parts/layout.tsx';
 import { hashOf } from '../route.ts';
-import { UndoPanel } from './change-undo.tsx';
+import { UNDO, UndoPanel } from './change-undo.tsx';
 
 export function RecordCard({ record, step }: { record: ChangeRecord; step: Step }) {
   const { seq, ts, function_id, turn_id, label, file_count: count, undoes, undone_by, changes = [] } = record;
@@ -84,7 +84,8 @@ function Way({ record, step }: { record: ChangeRecord; step: Step }) {
     return (
       <p class="note">
         It cannot be undone: the former content of {skipped} of {count} files was not kept, as with files over{' '}
-        <code>journal.max_image_bytes</code>.{skipped < count && ' To undo the others, call undo with their `paths`.'}
+        <code>journal.max_image_bytes</code>.
+        {skipped < count && ` To undo the others, call ${UNDO} with their \`paths\`.`}
       </p>
     );
   }

@@ -7,6 +7,9 @@ import { FailureCard } from '../parts/failure-card.tsx';
 import { hashOf } from '../route.ts';
 import { call } from '../session.ts';
 
+/** The function that undoes records. */
+export const UNDO = 'coder::undo';
+
 interface UndoneFile {
   path: string;
   kind: string;
@@ -28,7 +31,7 @@ export function UndoPanel({ record, step: { action, seq } }: { record: ChangeRec
     setBusy(true);
     setError(undefined);
     setPlanned(undefined);
-    return call<{ files: UndoneFile[] }>('coder::undo', { seq, anyone: true, ...more })
+    return call<{ files: UndoneFile[] }>(UNDO, { seq, anyone: true, ...more })
       .then(({ files }) => files, setError)
       .finally(() => setBusy(false));
   };

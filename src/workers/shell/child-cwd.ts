@@ -1,8 +1,8 @@
 /**
  * The working directory of a command: the configured one, or the one that its call names inside fs.host_root.
  *
- * The path is checked like that of a file operation, but it only decides where a command starts. Files that the command
- * opens from there are not limited.
+ * The path is checked like that of a file operation, but it only decides where a command starts: only the fence limits the
+ * files that the command opens.
  */
 import { realpathSync, statSync } from 'node:fs';
 import { resolve, sep } from 'node:path';

@@ -61,7 +61,7 @@ export async function inOwnLayer<T>(
       .then(() => atEnd?.(layer, layers))
       .then(() => layers.discard(name));
     const warn = (error: unknown) =>
-      context.setup.log.warn(`the change ${name} stays open: its files were neither committed nor removed`, {
+      context.setup.log.warn(`the change ${name} stays open after its command; see \`why\``, {
         why: String(error),
       });
     // Does not wait: a job continues without its caller.

@@ -54,7 +54,7 @@ export function editsOf(base: string[], other: string[]): Edit[] {
   return moved.toReversed();
 }
 
-/** Only an edit that only adds or only removes can move, up to the next edit. */
+/** An edit that replaces lines stays; any other moves down, up to the next edit. */
 function movedDown(base: string[], { start, end, lines }: Edit, limit: number = base.length): Edit {
   if (start === end) {
     let at = start;

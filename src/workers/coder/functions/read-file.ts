@@ -19,7 +19,11 @@ import { coder, type CoderContext } from '../worker.ts';
 const Request = z.object({
   path: z.string().describe('The file, relative to base_path.'),
   line_from: wire.uint64().min(1).nullish().describe('First line to show, from 1. Default 1.'),
-  line_to: wire.uint64().min(1).nullish().describe('Last line to show, inclusive. Default: the last of the file.'),
+  line_to: wire
+    .uint64()
+    .min(1)
+    .nullish()
+    .describe('Last line to show, inclusive; may be beyond the end. Default: the last of the file.'),
   numbered: z
     .boolean()
     .default(false)

@@ -20,7 +20,9 @@ const STATS_AT_ONCE = 500;
 const TruncationInfo = wire.named(
   'TruncationInfo',
   z.object({
-    reason: z.string().describe('Limit that was reached: `max_depth`, `per_folder_limit`, `max_nodes` or `io_error`.'),
+    reason: z
+      .string()
+      .describe('Reason that it is incomplete: `max_depth`, `per_folder_limit`, `max_nodes` or `io_error`.'),
     shown: wire.uint32().describe('Children in this answer.'),
     total: wire.uint32().nullish().describe('Entries in the folder, where it was looked into.'),
     hint: z.string().describe('How to list the rest, or the error of the operating system.'),

@@ -68,7 +68,7 @@ export class CommandPolicy {
     return this.#allowed.size === 0 || this.#allowed.has('sh');
   }
 
-  /** Returns the program to start; refuses commands that may not run. Through a surface it lists the allowed ones. */
+  /** Returns the program to start; refuses commands that may not run. Through a surface the refusal lists the allowed ones. */
   async admit(argv: Argv, target: RunTarget, door?: Door): Promise<string> {
     const program = this.#allowed.size === 0 ? argv[0] : this.#allow(argv[0], target, door ? this.#whatMayRun() : '');
     await this.#refuseDenied(argv);
