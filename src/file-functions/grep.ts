@@ -43,7 +43,7 @@ export const grep = defineOperation({
       path: z.string().describe('A file or a directory, absolute.'),
       pattern: z.string().describe('The regex, matched against one line at a time.'),
       ...belowFields,
-      ignore_case: z.boolean().default(false),
+      ignore_case: z.boolean().default(false).describe('Match upper and lower case alike.'),
       max_matches: wire.uint64().default(10_000).describe('Most matches; 0 for as many as a reply holds, 100000.'),
       max_line_bytes: wire.uint64().default(4096).describe('Bytes shown of a line; 0 for the whole line.'),
     })

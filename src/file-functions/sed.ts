@@ -44,9 +44,9 @@ export const sed = defineOperation({
       ...belowFields,
       pattern: z.string().describe('The regex, or the literal text when regex is false.'),
       replacement: z.string().describe('Replacement text; literal when regex is false.'),
-      regex: z.boolean().default(true),
+      regex: z.boolean().default(true).describe('Whether pattern is a regex; with false it is literal text.'),
       first_only: z.boolean().default(false).describe('Replace only the first match of each line.'),
-      ignore_case: z.boolean().default(false),
+      ignore_case: z.boolean().default(false).describe('Match upper and lower case alike.'),
     })
     .meta({ title: 'SedRequest' }),
   response: z

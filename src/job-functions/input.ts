@@ -26,7 +26,7 @@ export const input = (worker: string) =>
         base64: z.base64().nullish().describe('The same for bytes that are not text.'),
         eof: z.boolean().default(false).describe('End the input after it; in a terminal, type Ctrl-D.'),
         cols: TerminalSize.shape.cols.nullish().describe('New width of its terminal, together with `rows`.'),
-        rows: TerminalSize.shape.rows.nullish(),
+        rows: TerminalSize.shape.rows.nullish().describe('New height of its terminal, together with `cols`.'),
       })
       .refine(({ text, base64 }) => text == null || base64 == null, 'only one of `text` and `base64` can be given')
       .refine(({ cols, rows }) => (cols == null) === (rows == null), 'give `cols` and `rows` together')

@@ -27,7 +27,9 @@ const Fields = z.object({
     .nullable()
     .default(null)
     .describe('Milliseconds after which the command is killed, at most max_timeout_ms. Default default_timeout_ms.'),
-  target: Target.default({ kind: 'host' }).describe('Where the command runs: on this host, or in a sandbox.'),
+  target: Target.default({ kind: 'host' }).describe(
+    'Where the command runs: on this host, or in a sandbox, by its `sandbox_id` from sandbox::create.',
+  ),
   cwd: z
     .string()
     .nullish()

@@ -25,7 +25,9 @@ export function fileFunction<Shape extends z.ZodRawShape, Response extends z.Zod
   operation: FileOperation<z.ZodObject<Shape>, Response>,
 ) {
   const { request, deadlineMs = FORWARDED_MS, ...definition } = operation;
-  const target = Target.default({ kind: 'host' }).describe('Where the files are: on this host, or in a sandbox.');
+  const target = Target.default({ kind: 'host' }).describe(
+    'Where the files are: on this host, or in a sandbox, by its `sandbox_id` from sandbox::create.',
+  );
   const published = request.extend({ target }).meta({ title: request.meta()?.title });
   // Requests of the operation stay valid, because the added field has a default.
   const examples = operation.examples as readonly z.input<typeof published>[];

@@ -23,7 +23,7 @@ const Edit = wire.named(
   z.object({
     path: z.string().describe('A file, or a glob with `all`.'),
     old: z.string().describe('Exact text, once in the file.'),
-    new: z.string(),
+    new: z.string().describe('Text in its place.'),
     all: z.boolean().optional().describe('Every occurrence.'),
     except: z.string().optional().describe('Globs to skip.'),
   }),
@@ -52,7 +52,7 @@ export const edit = agent.defineFunction({
   isDestructive: true,
   calls: ['coder::apply-patch'],
   request: z.object({
-    edits: z.array(Edit).min(1).optional(),
+    edits: z.array(Edit).min(1).optional().describe('All are made or none.'),
     patch: z.string().optional().describe('Instead of edits: a V4A (*** Begin Patch) or unified diff.'),
   }),
   response: z.object({ change: changeNumber, files: z.array(EditedFileShape) }),

@@ -29,9 +29,9 @@ export const run = agent.defineFunction({
   calls: ['shell::exec_bg', 'shell::output', 'shell::kill'],
   deadlineMs: DEADLINE_MS,
   request: z.object({
-    command: z.string().min(1),
-    cwd: z.string().optional(),
-    timeout_s: wire.uint32().min(1).max(MAX_WAIT_S).default(120),
+    command: z.string().min(1).describe('A bash line.'),
+    cwd: z.string().optional().describe('Folder in the workspace.'),
+    timeout_s: wire.uint32().min(1).max(MAX_WAIT_S).default(120).describe('Seconds.'),
     background: z.boolean().optional().describe('Run as a job at once, such as a server.'),
     until: z
       .object({

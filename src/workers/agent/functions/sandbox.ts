@@ -60,7 +60,7 @@ export const sandbox = agent.defineFunction({
     files: z.array(z.string()).optional().describe('Paths, folders or globs.'),
     install: z.array(z.string()).optional().describe('Packages, by network.'),
     bring: z.array(z.string()).optional().describe('Files to copy back: paths or globs.'),
-    network: z.boolean().optional(),
+    network: z.boolean().optional().describe('Default false.'),
     timeout_s: wire.uint32().min(1).max(MAX_WAIT_S).default(120),
   }),
   response: z.object({

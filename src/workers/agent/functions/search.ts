@@ -33,14 +33,14 @@ export const search = agent.defineFunction({
   permissions: ['fs.read'],
   subject: { trees: ['path'] },
   request: z.object({
-    pattern: z.string().min(1),
+    pattern: z.string().min(1).describe('Rust regex.'),
     path: z.string().optional().describe('Folder or file.'),
     glob: z.string().optional().describe('Like *.ts or src/**/*.ts, several with commas.'),
-    literal: z.boolean().optional(),
+    literal: z.boolean().optional().describe('Pattern is plain text.'),
     ignore_case: z.boolean().optional(),
     context: wire.uint32().max(MAX_CONTEXT).optional().describe('Lines around each match.'),
     files_only: z.boolean().optional().describe('Only paths with counts.'),
-    limit: wire.uint32().min(1).max(MAX_COUNTED).default(100),
+    limit: wire.uint32().min(1).max(MAX_COUNTED).default(100).describe('Most matches.'),
   }),
   response: z.object({
     matches: z.array(Match),

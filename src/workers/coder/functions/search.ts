@@ -52,8 +52,8 @@ export const search = coder.defineFunction({
       .string()
       .default('.')
       .describe('The folder to search, relative to base_path. Globs and results stay relative to base_path.'),
-    regex: z.boolean().default(false),
-    ignore_case: z.boolean().default(false),
+    regex: z.boolean().default(false).describe('Whether query is a regex.'),
+    ignore_case: z.boolean().default(false).describe('Match upper and lower case alike.'),
     include_globs: z
       .array(z.string())
       .default([])

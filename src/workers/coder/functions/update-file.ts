@@ -46,7 +46,7 @@ const UpdateOp = wire.named(
         op: z.enum(['replace']),
         pattern: z.string().describe('Regex in the syntax of the Rust crate; `(?m)` makes ^ and $ match at lines.'),
         replacement: z.string().describe('Text with `$1`, `${1}` or `$name` for groups and `$$` for a dollar sign.'),
-        ignore_case: z.boolean().default(false),
+        ignore_case: z.boolean().default(false).describe('Match upper and lower case alike.'),
         expect_matches: wire
           .uint32()
           .optional()

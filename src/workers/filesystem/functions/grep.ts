@@ -42,7 +42,7 @@ export const grep = defineAction({
       .describe('Glob that file names have to match; with a / in it, that paths from the directory have to match.'),
     recursive: z.boolean().default(true).describe('Also search subdirectories.'),
     max_results: maxResultsField(100),
-    case_sensitive: z.boolean().default(true),
+    case_sensitive: z.boolean().default(true).describe('With false, match upper and lower case alike.'),
     respect_gitignore: gitignoreField,
   }),
   modelDefaults: { respect_gitignore: true },

@@ -22,7 +22,10 @@ import { sandbox } from '../worker.ts';
 
 const RunFile = wire.named(
   'RunFile',
-  z.object({ path: z.string().describe('Path in the sandbox; missing directories are created.'), content: z.string() }),
+  z.object({
+    path: z.string().describe('Path in the sandbox; missing directories are created.'),
+    content: z.string().describe('Text, written as UTF-8.'),
+  }),
 );
 
 export const run = sandbox.defineFunction({
