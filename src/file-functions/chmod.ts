@@ -8,7 +8,7 @@ import { modeField, parseMode } from './mode.ts';
 export const chmod = defineOperation({
   summary: 'Set permission bits, and optionally the owner, of a path.',
   details:
-    'A link is followed, but with recursive it is refused, and links below are passed over. Nothing is changed when a ' +
+    'A link is followed, but with recursive it is refused, and symlinks below it are skipped. Nothing is changed when a ' +
     'denylisted path lies below.',
   effect: 'write',
   permissions: ['fs.write'],

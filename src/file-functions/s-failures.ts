@@ -21,7 +21,7 @@ export const sFailures = {
   S213: row(409, 'The path already exists.'),
   S214: row(409, 'The directory has entries and the request does not say recursive.'),
   S215: row(403, 'The guest does not permit it.'),
-  S216: row(500, 'The file system of the guest, or the way there, failed.'),
+  S216: row(500, 'The file system of the guest, or the connection to the guest, failed.'),
   S217: row(400, 'The pattern is not a valid regular expression.'),
   S218: {
     ...row(408, 'The upload stalled, or its channel broke off before it ended. Nothing was written.'),

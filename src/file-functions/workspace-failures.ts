@@ -16,15 +16,15 @@ export const workspaceFailures = {
     http: 404,
     message: (d: { path: string; hint?: string }) => `${d.path} does not exist or is protected${d.hint ?? ''}`,
   },
-  /** `keys` of the configuration that limit it. */
+  /** `keys` of the configuration that limit it; `key` is the one that did, null for a limit that is fixed. */
   tooLarge: (keys: string) => ({
     meaning: `The file is larger than ${keys}.`,
     http: 413,
-    message: (d: { path: string; size: number; limit: number; key?: string; advice?: string }) =>
-      `${d.path} is ${d.size} bytes; the limit is ${d.limit} (${d.key ?? keys})${d.advice ?? ''}`,
+    message: (d: { path: string; size: number; limit: number; key?: string | null; advice?: string }) =>
+      `${d.path} is ${d.size} bytes; the limit is ${d.limit}${d.key === null ? '' : ` (${d.key ?? keys})`}${d.advice ?? ''}`,
   }),
   broken: {
-    meaning: 'The operating system refused, or something broke on the way.',
+    meaning: 'A system call or the worker failed; the text says which.',
     http: 500,
     message: (d: { problem: string }) => d.problem,
   },

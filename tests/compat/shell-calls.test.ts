@@ -58,7 +58,7 @@ describe.each(versions)('%s', (version) => {
       'a directory outside as JSON with its code',
       'shell::exec',
       { command: 'cat', cwd: '/etc' },
-      '{"code":"S215","message":"/etc leaves the root"}',
+      '{"code":"S215","message":"/etc leaves the root; name a path inside it"}',
     ],
   ])('gets %s', async (_, function_id, payload, text) => {
     await using own = await setUp(version);

@@ -47,7 +47,10 @@ export const agent = defineWorker({
   failures: {
     badInput: (problem) => errors.fail('A210', { problem }),
     internal: (callId) => errors.fail('A216', { problem: `internal error; see call ${callId} in the server log` }),
-    deadline: (deadlineMs) => errors.fail('A216', { problem: `not done after ${deadlineMs} ms` }),
+    deadline: (deadlineMs) =>
+      errors.fail('A216', {
+        problem: `not done after ${deadlineMs} ms, which no setting raises; ask for less in one call`,
+      }),
   },
   translate,
   changes: {

@@ -13,7 +13,7 @@ export const configSchema = z.strictObject({
     .uint64()
     .default(4 * 2 ** 30)
     .describe(
-      'Most bytes in one change, counted now and then. Above it calls of other workers in it are refused; change::list shows it.',
+      'Most bytes in one change, measured periodically; above it, calls of other workers in the change are refused. change::list shows it.',
     ),
   max_files_diff: wire.uint32().min(1).default(100_000).describe('Most files that one diff compares.'),
   idle_days: wire.uint32().default(14).describe('A change unused for this long is listed as stale. None is removed.'),

@@ -23,7 +23,7 @@ export const errors = defineErrors({
     http: 429,
     message,
   },
-  W216: { meaning: 'The operating system refused, or something broke on the way.', http: 500, message },
+  W216: { meaning: 'A system call or the worker failed; the text says which.', http: 500, message },
   W217: { meaning: 'The change is open elsewhere: in another server, or in a sandbox.', http: 409, message },
   W218: { meaning: 'The commit waits for approval by a person.', http: 403, message },
   W219: { meaning: 'The change was changed after the diff that `expected_version` is of.', http: 409, message },

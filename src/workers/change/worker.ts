@@ -24,7 +24,10 @@ export const change = defineWorker({
   failures: {
     badInput: (problem) => errors.fail('W210', { problem }),
     internal: (callId) => errors.fail('W216', { problem: `internal error; see call ${callId} in the server log` }),
-    deadline: (deadlineMs) => errors.fail('W216', { problem: `not done after ${deadlineMs} ms` }),
+    deadline: (deadlineMs) =>
+      errors.fail('W216', {
+        problem: `not done after ${deadlineMs} ms, which no setting raises; name fewer \`paths\``,
+      }),
   },
   translate,
   open: openChange,

@@ -62,7 +62,10 @@ export const coder = defineWorker({
   failures: {
     badInput: (problem) => errors.fail('C210', { problem }),
     internal: (callId) => errors.fail('C216', { problem: `internal error; see call ${callId} in the server log` }),
-    deadline: (deadlineMs) => errors.fail('C216', { problem: `not done after ${deadlineMs} ms` }),
+    deadline: (deadlineMs) =>
+      errors.fail('C216', {
+        problem: `not done after ${deadlineMs} ms, which no setting raises; name fewer files or a smaller folder`,
+      }),
   },
   translate,
   changes: {

@@ -24,7 +24,9 @@ export async function readCurrentText(
 
   const path = `/${target.relativePath}`;
   const bytes = await readCurrent(target, expectedVersion, { maxFileBytes });
-  if (!isUtf8Text(bytes)) throw errors.fail('F218', { path, encoding: 'utf-8' });
+  if (!isUtf8Text(bytes)) {
+    throw errors.fail('F218', { path, encoding: 'utf-8', advice: 'write the whole file instead, in its `encoding`' });
+  }
   return bytes;
 }
 

@@ -46,7 +46,7 @@ export const errors = defineErrors({
     message: (d: { path: string }) => `Path '${d.path}' is outside allowed paths`,
   },
   F216: {
-    meaning: 'The operating system refused, or something broke on the way.',
+    meaning: 'A system call or the worker failed; the text says which.',
     http: 200,
     message: (d: { problem: string }) => d.problem,
   },
@@ -58,7 +58,8 @@ export const errors = defineErrors({
   F218: {
     meaning: 'The file is not text in this encoding.',
     http: 200,
-    message: (d: { path: string; encoding: string }) => `${d.path} is not ${d.encoding} text`,
+    message: (d: { path: string; encoding: string; advice: string }) =>
+      `${d.path} is not ${d.encoding} text; ${d.advice}`,
   },
   F219: {
     meaning: 'The text to be replaced is not in the file; metadata has the closest lines.',

@@ -27,6 +27,8 @@ const COUNTED_BYTES = 64 * 2 ** 20;
 /** Content of this size fits into a message of the bus, also with line numbers and as JSON. */
 const MAX_CONTENT_BYTES = 8 * 2 ** 20;
 const MAX_CONTENT_LINES = 500_000;
+/** The next step after F218. */
+const OTHER_ENCODING = 'if it is text, send its `encoding`';
 
 export interface WindowRequest {
   /** Counted from 1. */
@@ -73,7 +75,8 @@ export async function openText(
   if (isPlain) return { source: bytesAsSource(whole), index, encoding, whole };
 
   const text = await decodeWhole(whole, encoding, scope);
-  if (text === undefined) throw errors.fail('F218', { path: `/${file.relativePath}`, encoding });
+  if (text === undefined)
+    throw errors.fail('F218', { path: `/${file.relativePath}`, encoding, advice: OTHER_ENCODING });
   return { source: bytesAsSource(Buffer.from(text)), index, encoding: 'utf-8', whole };
 }
 
@@ -97,7 +100,7 @@ export async function showWindow(
   const lines = newlines + (isCut || (isOpen && isEnd) ? 1 : 0);
 
   const text = decodeText(shown, encoding);
-  if (text === undefined) throw errors.fail('F218', { path, encoding: request.encoding });
+  if (text === undefined) throw errors.fail('F218', { path, encoding: request.encoding, advice: OTHER_ENCODING });
   const isShort = isCut || (lines < asked && start + shown.length < source.size);
   const totalLines = await totalOf(index, source, scope);
   return {

@@ -43,7 +43,10 @@ export const filesystem = defineWorker({
   failures: {
     badInput: (problem) => errors.fail('F210', { problem }),
     internal: (callId) => errors.fail('F216', { problem: `internal error; see call ${callId} in the server log` }),
-    deadline: (deadlineMs) => errors.fail('F216', { problem: `not done after ${deadlineMs} ms` }),
+    deadline: (deadlineMs) =>
+      errors.fail('F216', {
+        problem: `not done after ${deadlineMs} ms, which no setting raises; name a smaller folder or file`,
+      }),
   },
   translate,
   changes: {

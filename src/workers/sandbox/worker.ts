@@ -46,7 +46,8 @@ export const sandbox = defineWorker({
   failures: {
     badInput: (problem, functionId) => errors.fail(JOB_FUNCTIONS.has(functionId) ? 'S210' : 'S001', { problem }),
     internal: (callId) => errors.fail('S216', { problem: `internal error; see call ${callId} in the server log` }),
-    deadline: (deadlineMs) => errors.fail('S216', { problem: `not done after ${deadlineMs} ms` }),
+    deadline: (deadlineMs) =>
+      errors.fail('S216', { problem: `not done after ${deadlineMs} ms, which no setting raises; do less in one call` }),
   },
   translate,
   spell,

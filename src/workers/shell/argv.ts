@@ -12,7 +12,7 @@ export type Argv = readonly [program: string, ...args: string[]];
 
 export function toArgv({ command, args }: { command: string; args: readonly string[] | null }): Argv {
   const [program, ...rest] = args === null ? split(command) : [command, ...args];
-  if (!program) throw refuse('empty command');
+  if (!program) throw refuse('empty command; name a program in `command`');
 
   const argv: Argv = [program, ...rest];
   if (argv.length > MAX_ARGV_WORDS) throw refuse(`argv: ${argv.length} words; the limit is ${MAX_ARGV_WORDS}`);

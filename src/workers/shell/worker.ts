@@ -74,7 +74,10 @@ export const shell = defineWorker({
         ? errors.fail('S210', { problem: badPayload(problem, functionId) })
         : refuse(problem),
     internal: (callId) => errors.fail('S216', { problem: `internal error; see call ${callId} in the server log` }),
-    deadline: (deadlineMs) => errors.fail('S216', { problem: `not done after ${deadlineMs} ms` }),
+    deadline: (deadlineMs) =>
+      errors.fail('S216', {
+        problem: `not done after ${deadlineMs} ms, which no setting raises; work on a smaller folder or file`,
+      }),
   },
   translate,
   changes: {

@@ -63,3 +63,10 @@ test('agent.C22 broken source still has an outline, and a file that is not there
   expect(text).toContain('nope.ts: A211');
   expect(text).toContain('b.ts: nothing found');
 });
+
+test('agent.C22 a file over 2 MiB is refused with the limit and the next step', async () => {
+  await using cell = await agentCell({ 'a.json': ' '.repeat(2 * 2 ** 20 + 1) });
+  expect(await cell.text('outline', { paths: ['a.json'] })).toBe(
+    'A213: a.json is 2097153 bytes; the limit is 2097152; read a part of it',
+  );
+});

@@ -68,7 +68,10 @@ export const outline = agent.defineFunction({
 
 async function outlineOf(path: string, { jail }: AgentContext, scope: CallScope): Promise<OutlinedFile> {
   using file = jail.open(path);
-  if (file.size > MAX_BYTES) throw errors.fail('A213', { path, size: file.size, limit: MAX_BYTES, key: 'fixed' });
+  if (file.size > MAX_BYTES) {
+    const advice = '; read a part of it';
+    throw errors.fail('A213', { path, size: file.size, limit: MAX_BYTES, key: null, advice });
+  }
   const text = (await file.read()).toString();
   const lines = linesOf(text);
   scope.throwIfAborted();

@@ -108,7 +108,14 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
     ['a negative count', 'a', 'b', { count: -1 }, '`count` must be at least 0 (got -1)', 'F210'],
     ['a file that is missing', 'a', 'b', { path: 'no' }, '$/no does not exist', 'F211'],
     ['a directory', 'a', 'b', { path: '.' }, '$ is not a regular file', 'F212'],
-    ['data', 'a', 'b', { path: 'data' }, '$/data is not utf-8 text', 'F218'],
+    [
+      'data',
+      'a',
+      'b',
+      { path: 'data' },
+      '$/data is not utf-8 text; write the whole file instead, in its `encoding`',
+      'F218',
+    ],
     [
       'what would be too large',
       'a',

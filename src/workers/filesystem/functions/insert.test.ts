@@ -57,7 +57,12 @@ test.each([
     { code: 'F213' },
   ],
   ['a file that is missing', { path: 'no', line: 1, content: 'x' }, '$/no does not exist', { code: 'F211' }],
-  ['data', { path: 'data', line: 1, content: 'x' }, '$/data is not utf-8 text', { code: 'F218' }],
+  [
+    'data',
+    { path: 'data', line: 1, content: 'x' },
+    '$/data is not utf-8 text; write the whole file instead, in its `encoding`',
+    { code: 'F218' },
+  ],
 ])('%s is refused and nothing changes', async (_, payload, error, metadata) => {
   await using dir = await tempDir({ 'ws/f': 'a\nb\n', 'ws/data': Uint8Array.of(255) });
   expect(await inserting(dir, payload, { max_file_size: 20 })).toEqual({

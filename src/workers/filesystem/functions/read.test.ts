@@ -102,11 +102,31 @@ describe.each(['descriptor', 'portable'] as const)('%s jail', (mode) => {
       'start_line 3 is after end_line 2: $/f has 3 lines',
       'F222',
     ],
-    ['data', { path: 'data' }, '$/data is not utf-8 text', 'F218'],
-    ['text in another encoding', { path: 'umlaut', encoding: 'ascii' }, '$/umlaut is not ascii text', 'F218'],
-    ['half a character at the end', { path: 'odd', encoding: 'utf-16' }, '$/odd is not utf16 text', 'F218'],
-    ['bytes that are not a character', { path: 'half', encoding: 'euc-jp' }, '$/half is not eucjp text', 'F218'],
-    ['half a character', { path: 'odd', encoding: 'utf-16le' }, '$/odd is not utf-16le text', 'F218'],
+    ['data', { path: 'data' }, '$/data is not utf-8 text; if it is text, send its `encoding`', 'F218'],
+    [
+      'text in another encoding',
+      { path: 'umlaut', encoding: 'ascii' },
+      '$/umlaut is not ascii text; if it is text, send its `encoding`',
+      'F218',
+    ],
+    [
+      'half a character at the end',
+      { path: 'odd', encoding: 'utf-16' },
+      '$/odd is not utf16 text; if it is text, send its `encoding`',
+      'F218',
+    ],
+    [
+      'bytes that are not a character',
+      { path: 'half', encoding: 'euc-jp' },
+      '$/half is not eucjp text; if it is text, send its `encoding`',
+      'F218',
+    ],
+    [
+      'half a character',
+      { path: 'odd', encoding: 'utf-16le' },
+      '$/odd is not utf-16le text; if it is text, send its `encoding`',
+      'F218',
+    ],
   ])('filesystem.P1 %s is a reply like any other', async (_, payload, error, code) => {
     await using dir = await tempDir({
       'ws/f': 'a\nb\nc',

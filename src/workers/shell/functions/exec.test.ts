@@ -52,9 +52,9 @@ describe('words', () => {
       { command: 'echo hi', args: [] },
       "command 'echo hi' not in allowlist",
     ],
-    ['shell.X06 nothing', { command: '' }, 'empty command'],
-    ['shell.X06 only a comment', { command: '# only comment' }, 'empty command'],
-    ['nothing with arguments', { command: '', args: ['x'] }, 'empty command'],
+    ['shell.X06 nothing', { command: '' }, 'empty command; name a program in `command`'],
+    ['shell.X06 only a comment', { command: '# only comment' }, 'empty command; name a program in `command`'],
+    ['nothing with arguments', { command: '', args: ['x'] }, 'empty command; name a program in `command`'],
     ['an open quote', { command: `echo "a` }, 'argv: parse command: missing closing quote'],
     [
       'shell.X07 the words as a list',
@@ -297,9 +297,9 @@ describe('surroundings', () => {
   });
 
   test.each([
-    ['..', 'S215', '.. leaves the root'],
-    ['/etc', 'S215', '/etc leaves the root'],
-    ['out', 'S215', 'out leaves the root'],
+    ['..', 'S215', '.. leaves the root; name a path inside it'],
+    ['/etc', 'S215', '/etc leaves the root; name a path inside it'],
+    ['out', 'S215', 'out leaves the root; name a path inside it'],
     ['missing', 'S211', 'missing does not exist'],
     ['file', 'S212', 'file is not a directory'],
   ])('a cwd of %s is refused with %s', async (cwd, code, message) => {
