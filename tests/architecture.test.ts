@@ -134,6 +134,13 @@ test('a relative import stays in its area', () => {
   expect(strays.map(spelled)).toEqual([]);
 });
 
+test('`workcell mcp` loads neither workers nor #host before its client has the list of tools', () => {
+  const loaded = loadedBy('src/cli/commands/mcp.ts');
+  expect(loaded).toContain('src/assembly/options/workspace.ts');
+  const early = /^src\/(?:assembly\/options|cli|contract|protocol|surfaces\/mcp|version)\//;
+  expect(loaded.filter((file) => !early.test(file))).toEqual([]);
+});
+
 test('an area imports only the npm packages in its row', () => {
   const strays = imports.filter(({ file, target }) => {
     if (/^(#|\.|node:)/.test(target)) return false;
@@ -288,6 +295,19 @@ function importsOf(file: string): string[] {
   const bare = /^import\s*['"]([^'"]+)['"]/gm;
   const inline = /\b(?:import|require)\(\s*['"]([^'"]+)['"]/g;
   return [declared, bare, inline].flatMap((pattern) => [...code.matchAll(pattern)].map((match) => match[1] ?? ''));
+}
+
+/** The file and all modules that are loaded with it, without imports of types and `import()`. */
+function loadedBy(file: string): string[] {
+  const imported = /^(?:import|export)\s(?!type\b)(?:[^'"`;()=]*?\bfrom\s*)?['"]([#.][^'"]+)['"]/gm;
+  const loaded = new Set([file]);
+  for (const from of loaded) {
+    const code = read(from).replaceAll(/^\s*(\*|\/\/|\/\*).*$/gm, '');
+    for (const [, target = ''] of code.matchAll(imported)) {
+      loaded.add(target.startsWith('#') ? `src/${target.slice(1)}/index.ts` : posix.join(posix.dirname(from), target));
+    }
+  }
+  return [...loaded];
 }
 
 function importsIn(files: readonly string[]): { file: string; target: string }[] {

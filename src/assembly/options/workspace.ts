@@ -1,8 +1,8 @@
 /** The directory that agents work in: it has to exist and to be usable, and is canonical from then on. */
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
+import { userInfo } from 'node:os';
 
 import { ConfigError } from '#contract';
-import { ownAccount } from '#host';
 
 /** Entering a directory needs execute permission. */
 const USES = {
@@ -29,8 +29,17 @@ function requireUse(path: string, label: string, use: keyof typeof USES): void {
     const errno = (cause as NodeJS.ErrnoException).code;
     const help = errno === 'EROFS' ? 'its file system is read-only' : `allow it with: chmod u+${permission} ${path}`;
     throw new ConfigError(
-      `${label} ${path} cannot be ${use} by ${ownAccount().name} (${errno}): ${help}, or name another directory`,
+      `${label} ${path} cannot be ${use} by ${userName()} (${errno}): ${help}, or name another directory`,
       { code, cause },
     );
+  }
+}
+
+/** Like `ownAccount` of #host, which would load all of that before `workcell mcp` answers. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `user ${process.getuid?.()}`;
   }
 }
