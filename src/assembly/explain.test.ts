@@ -47,6 +47,7 @@ const CASES: Case[] = [
   },
   { id: 'coder::read-file', payload: { path: '.env' }, preset: 'look', verdict: 'deny', rule: 'protect', change: '!' },
   { id: 'coder::create-file', preset: 'look', verdict: 'deny', rule: 'preset look', change: 'preset look' },
+  { id: 'sandbox::create', preset: 'look', verdict: 'deny', rule: 'preset look', change: 'preset look' },
   // An asking rule beats an allowing one, and a denying rule beats both, in any order.
   {
     ...{ id: 'coder::tree', preset: 'look', grants: { policy: 'slow' } },

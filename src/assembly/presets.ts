@@ -56,7 +56,7 @@ function presetNamed(named: string): Preset {
   throw new ConfigError(`--preset must be ${PRESETS.join(', ')} (got ${named})${didYouMean(named, PRESETS)}`);
 }
 
-/** All workers of a preset over one workspace. */
+/** All workers over one workspace, with the denials of the preset. */
 export function presetEntries(
   { name }: Preset,
   available: readonly AnyWorker[],
@@ -65,25 +65,29 @@ export function presetEntries(
   const entries = available.map((def) =>
     entryOf(def, { ...def.shippedBlock, ...BLOCKS[name][def.name] }, { workspace, ...(cell && { cell }) }),
   );
-  if (name === 'look') return entries.flatMap((entry) => only(entry, ['read']));
-  return name === 'review' ? entries.flatMap((entry) => only(entry, ['read', 'execute'])) : entries;
+  if (name === 'look') return entries.map((entry) => only(entry, ['read']));
+  return name === 'review' ? entries.map((entry) => only(entry, ['read', 'execute'])) : entries;
 }
 
-/** The functions of a worker over files with these effects; its others are denied to every peer. */
-function only(entry: WorkerEntry, effects: readonly Effect[]): WorkerEntry[] {
+/**
+ * The functions of a worker over files with these effects, and none of any other worker. The rest is denied to every
+ * peer, also where another node serves it.
+ */
+function only(entry: WorkerEntry, effects: readonly Effect[]): WorkerEntry {
   const { functions } = entry.def;
-  const kept = functions.filter(
-    ({ effect, permissions }) => effects.includes(effect) && !permissions.includes('fs.write'),
-  );
   const isOverFiles = Object.keys(entry.def.workspaceDefaults('/')).length > 0;
-  if (!isOverFiles || kept.length === 0) return [];
+  const kept = functions.filter(
+    ({ effect, permissions }) => isOverFiles && effects.includes(effect) && !permissions.includes('fs.write'),
+  );
   const denied = functions.filter((fn) => !kept.includes(fn)).map(({ id }) => id);
-  return [
-    { ...entry, def: { ...entry.def, functions: kept }, denial: { functions: denied, permissions: [], risks: [] } },
-  ];
+  return {
+    ...entry,
+    def: { ...entry.def, functions: kept },
+    denial: { functions: denied, permissions: [], risks: [] },
+  };
 }
 
-/** Whether commands run without a fence, as they do unless a configuration file has the key `fence`. */
+/** Whether commands of shell run without a fence, which is its default. */
 export function hasOpenShell(entries: readonly WorkerEntry[]): boolean {
   return entries.some(({ def, config }) => def.name === 'shell' && (config as ShellConfig).fence === 'off');
 }

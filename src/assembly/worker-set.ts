@@ -54,8 +54,12 @@ export class WorkerSet {
     await Promise.race([Promise.all(this.#preparing), sleep(mostMs, undefined, { ref: false })]);
   }
 
-  /** Starts new workers, restarts changed ones, stops removed ones. Resolves once all are registered. */
-  async apply(entries: WorkerEntry[]): Promise<void> {
+  /**
+   * Starts new workers, restarts changed ones, stops removed ones. Resolves once all are registered. A worker whose
+   * functions are all denied does not run.
+   */
+  async apply(listed: readonly WorkerEntry[]): Promise<void> {
+    const entries = listed.filter(({ def, denial }) => def.functions.length > 0 || !denial);
     const fresh = entries.filter((entry) => this.#running.get(nameOf(entry))?.fingerprint !== fingerprint(entry));
     const opened = await this.#openAll(fresh);
     const registered = await this.#registerAll(opened);

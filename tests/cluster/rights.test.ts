@@ -1,7 +1,17 @@
 /** Rights of callers across nodes: decided where the function runs, for the caller that its own node vouches for. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { makePrincipal, type AccessControl, type AuditedCall, type Principal } from '#contract';
+import { assembleCell, availableWorkers, presetEntries } from '#assembly';
+import { ClusterSettingsSchema, joinCluster, OwnNode } from '#cluster';
+import { connect } from '#client';
+import {
+  makePrincipal,
+  silentLog,
+  type AccessControl,
+  type CallError,
+  type AuditedCall,
+  type Principal,
+} from '#contract';
 import { NatsServers, NO_NATS } from '../../src/testing/nats.ts';
 import { addWorker, startNode, untilKnown, type TestNode } from './support/nodes.ts';
 
@@ -70,6 +80,34 @@ describe.skipIf(NO_NATS)('rights across nodes (needs nats-server)', () => {
     await expect(onHost('tool::wipe')).rejects.toMatchObject({ code: 'forbidden' });
     expect([await call('tool::look'), await onHost('tool::look')]).toEqual(['seen', 'seen']);
     expect(await host.bus.call('tool::wipe')).toBe('wiped');
+  });
+
+  test('bus.P18 a worker that the preset of this node leaves out is not called on another node instead', async () => {
+    const worker = await addWorker(host.engine, { 'sandbox::create': () => 'made', 'sandbox::list': () => 'listed' });
+    const preset = { name: 'look', holds: '', isShipped: false } as const;
+    const entries = presetEntries(preset, availableWorkers, { workspace: process.cwd() });
+    const cell = await assembleCell({ entries, log: silentLog });
+    const settings = ClusterSettingsSchema.parse({ servers: [...nats.urls], node: 'looker' });
+    const cluster = await joinCluster(cell.engine, settings, {
+      log: silentLog,
+      ownNode: new OwnNode(settings, '0'),
+    });
+    const bus = await connect(cell.engine.dialer(), { name: 'caller' });
+    const on = (namespace: string) => (id: string) =>
+      bus.call(id, {}, { namespace }).then(String, (error: unknown) => (error as CallError).code);
+    const known = async () => JSON.stringify(await bus.call('engine::functions::list', { namespace: 'host' }));
+    await expect.poll(known).toContain('"sandbox::create"');
+    for (const call of [on('host'), on('default')]) {
+      expect([await call('sandbox::create'), await call('sandbox::list')]).toEqual(['forbidden', 'forbidden']);
+    }
+    // It does not run: nothing of it is opened.
+    expect(cell.workers.names).toEqual(
+      entries.filter(({ def }) => def.functions.length > 0).map(({ def }) => def.name),
+    );
+    expect(cell.workers.names).not.toContain('iii-sandbox');
+    worker.close();
+    await cluster.leave();
+    await cell.close();
   });
 
   test('cluster.P18 `access.nodes` of a node is the policy of callers at other nodes, and of no others', async () => {
