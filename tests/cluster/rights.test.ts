@@ -12,6 +12,7 @@ import {
   type AuditedCall,
   type Principal,
 } from '#contract';
+import { endToken } from '../../src/assembly/end-token.ts';
 import { NatsServers, NO_NATS } from '../../src/testing/nats.ts';
 import { addWorker, startNode, untilKnown, type TestNode } from './support/nodes.ts';
 
@@ -108,6 +109,34 @@ describe.skipIf(NO_NATS)('rights across nodes (needs nats-server)', () => {
     worker.close();
     await cluster.leave();
     await cell.close();
+  });
+
+  test('a token that is removed takes its sandboxes and jobs on other nodes with it, and no others', async () => {
+    const rowsOf = (ids: string[]) => ids.map((id) => ({ id, sandbox_id: id, caller: { id } }));
+    const ids = ['token:ci', 'token:ci@door', 'token:ci#2@door curl', 'token:ci@else', 'token:ci2@door', 'token:ci2'];
+    const ended: string[] = [];
+    const end = (id: string) => void ended.push(id);
+    const jobs = (name: string) => ({
+      'shell::list': () => ({ jobs: rowsOf(ids).map((job) => ({ ...job, status: 'running' })) }),
+      'shell::kill': ({ job_id }: { job_id: string }) => end(`${name}: ${job_id}`),
+    });
+    // The sandboxes of all hosts, as every node lists them.
+    const fleet = {
+      'sandbox::list': () => ({ sandboxes: rowsOf(ids).map((row) => ({ ...row, node: 'host' })) }),
+      'sandbox::stop': ({ sandbox_id }: { sandbox_id: string }) => end(`door: stop ${sandbox_id}`),
+    };
+    await addWorker(host.engine, jobs('host'));
+    await addWorker(door.engine, { ...jobs('door'), ...fleet }, { scope: 'host' });
+    const known = async () => JSON.stringify(await door.bus.call('engine::functions::list', { namespace: 'host' }));
+    await expect.poll(known).toContain('"shell::list"');
+    await endToken(door.engine, 'ci', { namespaces: ['default'], log: silentLog });
+    expect(ended.toSorted()).toEqual([
+      'door: stop token:ci#2@door curl',
+      'door: stop token:ci@door',
+      'door: token:ci',
+      'host: token:ci#2@door curl',
+      'host: token:ci@door',
+    ]);
   });
 
   test('cluster.P18 `access.nodes` of a node is the policy of callers at other nodes, and of no others', async () => {

@@ -648,6 +648,7 @@ test.each([
   const sleeping = guest.call('shell::exec', { command: 'sleep 600', timeout_ms: 600_000 }, { timeoutMs: 600_000 });
   // Its connection tries again until it is closed.
   const ended = sleeping.catch((error: unknown) => error);
+  const Callers = z.object({ callers: z.array(z.object({ label: z.string() })) });
   const Listed = z.object({ running: z.array(z.object({ principal: z.object({ id: z.string() }) })) });
   const isRunning = async () => {
     const { running } = Listed.parse(await boss.call('engine::calls::list', {}));
@@ -666,6 +667,13 @@ test.each([
   await expect.poll(isRunning).toBe(false);
   await expect.poll(() => statusOf(left)).toBe('killed');
   expect(await statusOf(others)).toBe('running');
+  // No agent did that: the reads are not listed, and no caller that one could pause.
+  const Ended = z.object({ ended: z.array(z.object({ function_id: z.string(), caller: z.string() })) });
+  const { ended: calls } = Ended.parse(await boss.call('engine::calls::list', {}));
+  const removing = calls.filter(({ caller }) => caller === 'removed token');
+  expect(new Set(removing.map((call) => call.function_id))).toEqual(new Set(['shell::kill']));
+  const { callers } = Callers.parse(await boss.call('engine::callers::list', {}));
+  expect(callers.filter(({ label }) => label === 'removed token')).toEqual([]);
   const Bound = z.object({ registered_triggers: z.array(z.object({ id: z.string() })) });
   const bound = Bound.parse(await boss.call('engine::registered-triggers::list', {})).registered_triggers;
   expect([theirs, ours].map(({ id }) => bound.some((one) => one.id === id))).toEqual([false, true]);
