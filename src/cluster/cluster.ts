@@ -97,9 +97,9 @@ export class Cluster implements OtherNodes {
     return this.isUp && !this.ownNode.isDraining;
   }
 
-  /** Calls of other nodes that run here. */
-  get callsIn(): number {
-    return this.#served.count;
+  /** Calls of other nodes that run here, without watches, and results that those nodes have not fetched yet. */
+  get unanswered(): number {
+    return this.#served.endingCount + this.#bodies.waitingFrames;
   }
 
   /** Throws when the server refuses this node, or another node has its name or its id. */

@@ -4,6 +4,7 @@
  * The engine sees an ordinary peer. The difference is in `asking`: both ends remember calls, so that a lost
  * message is sent again and a repeated one is dropped.
  */
+import { isWatchId } from '#contract';
 import { encodeFrame, type EncodedFrame, type Frame, type Link, type LinkEvents, type SendOutcome } from '#protocol';
 import type { CallsIn } from './asking/calls-in.ts';
 import { CallsOut, type Answer } from './asking/calls-out.ts';
@@ -176,7 +177,8 @@ export class NodeLink implements Link {
   #takeCall(frame: CallFrame, text: Uint8Array, { isKnown }: { isKnown: boolean }): void {
     const id = frame.invocation_id;
     if (id == null) return;
-    if (!isKnown && !this.#parts.served.arrived(this.peer.id, id, performance.now())) return;
+    const isWatch = isWatchId(frame.function_id);
+    if (!isKnown && !this.#parts.served.arrived(this.peer.id, id, performance.now(), { isWatch })) return;
     this.#events?.frame(frame, text);
   }
 

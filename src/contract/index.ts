@@ -80,6 +80,6 @@ export {
 } from './principal.ts';
 export { COMMAND_NOTES, CUT_NOTES, fieldOf, lineReader, noteOf, ReadsSchema, type Reads } from './reads.ts';
 export { asText, takeContent, withContent, type TakenContent } from './doors/take-content.ts';
-export { Watched, watchEventsFunction, watchFunction, type WorkerEvent } from './watched.ts';
+export { isWatchId, Watched, watchEventsFunction, watchFunction, type WorkerEvent } from './watched.ts';
 export { fixRequest } from './doors/fix-request.ts';
 export * as wire from './schema/wire.ts';

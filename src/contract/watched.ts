@@ -46,6 +46,11 @@ export const watchEventsFunction = {
   ]),
 } as const;
 
+/** Whether the function only reports changes until its caller leaves: every `isWatch` function is named so. */
+export function isWatchId(functionId: string): boolean {
+  return functionId.endsWith('::watch');
+}
+
 export interface WorkerEvent {
   readonly [field: string]: unknown;
   readonly type: string;

@@ -73,8 +73,11 @@ describe.skipIf(NO_NATS).concurrent('results of a node that is not connected (ne
     nodes.open();
     await expect.poll(() => b.cluster.nodes().find(({ name }) => name === 'a')?.calls_in).toBe(0);
     expect([b.cluster.isUp, answers]).toEqual([false, []]);
+    // No call runs, but one result was not fetched.
+    expect(b.cluster.unanswered).toBe(1);
     network.heal();
     await expect.poll(() => answers.length, { interval: 10 }).toBe(COUNT + 1);
+    await expect.poll(() => b.cluster.unanswered).toBe(0);
     // After this one nothing of the others is on its way any more.
     await a.bus.call('work::once', { key: 'next' }, { namespace: 'b' });
     const byKey = new Map(answers.map(({ invocation_id, result }) => [invocation_id, result]));

@@ -1,7 +1,7 @@
 /** Every function that takes a request declares how its calls read, by fields that its schemas have. */
 import { expect, test } from 'vitest';
 
-import { announce, type JsonSchema } from '#contract';
+import { announce, isWatchId, type JsonSchema } from '#contract';
 import { availableWorkers } from '../../src/assembly/workers.ts';
 
 const functions = availableWorkers.flatMap((def) =>
@@ -34,6 +34,12 @@ test('every function with fields declares its line', () => {
     'sandbox::list',
     'shell::list',
   ]);
+});
+
+test('every watch is named ::watch, by which a node that leaves does not wait for it', () => {
+  const watches = functions.filter(({ isWatch }) => isWatch).map(({ id }) => id);
+  expect(watches).not.toEqual([]);
+  expect(watches.filter((id) => !isWatchId(id))).toEqual([]);
 });
 
 test.each(functions.flatMap((fn) => (fn.metadata.reads ? [[fn.id, fn] as const] : [])))(

@@ -8,13 +8,11 @@ import { version } from '#version';
 import { onFleet, sandbox } from '#workers/sandbox';
 import { untilSignal } from '../until-signal.ts';
 
-/** How often a draining node counts its sandboxes. */
+/** How often a draining node counts its sandboxes and calls. */
 const COUNT_EVERY_MS = 200;
-/** Grace period for answers: the call that ended the last sandbox still runs when the sandbox is gone. */
-const ANSWER_MS = 2_000;
 
 interface NodeOptions {
-  /** How long SIGTERM waits for sandboxes to end. */
+  /** How long SIGTERM waits for sandboxes, and then for calls, to end. */
   drainMs: number;
   log: Log;
   /** Absent when only the blocks of the workers name directories. */
@@ -78,7 +76,10 @@ export class ClusterNode {
     return `  cluster    ${name} as ${node} (${state})`;
   }
 
-  /** SIGTERM first waits for the sandboxes here to end; a second signal cancels the wait. */
+  /**
+   * SIGTERM first waits for the sandboxes here to end, and then for calls of other nodes: one that ended the last
+   * sandbox is not answered yet. A second signal cancels the wait.
+   */
   async leave(signal: NodeJS.Signals): Promise<void> {
     if (signal === 'SIGTERM' && this.ownNode.sandboxCount > 0) await this.#drain();
     await this.#cluster?.leave();
@@ -103,9 +104,9 @@ export class ClusterNode {
     const { signal } = ended;
     const counted = async () => {
       while (this.ownNode.sandboxCount > 0 && !signal.aborted) await sleep(COUNT_EVERY_MS);
-      const deadline = performance.now() + ANSWER_MS;
-      const isAnswering = () => (this.#cluster?.callsIn ?? 0) > 0 && performance.now() < deadline;
-      while (isAnswering() && !signal.aborted) await sleep(COUNT_EVERY_MS);
+      const unanswered = () => this.#cluster?.unanswered ?? 0;
+      if (unanswered() > 0) log.info('waits for calls of other nodes to end', { calls: unanswered() });
+      while (unanswered() > 0 && !signal.aborted) await sleep(COUNT_EVERY_MS);
     };
     const late = sleep(drainMs, undefined, { signal }).catch(() => {});
     await Promise.race([counted(), late, untilSignal()]);

@@ -20,6 +20,7 @@ const UNASKED_MS = 8_000;
 interface Running {
   readonly from: string;
   readonly id: string;
+  readonly isWatch: boolean;
   askedAtMs: number;
 }
 
@@ -47,9 +48,11 @@ export class CallsIn {
     this.#completeSinceMs = nowMs;
   }
 
-  /** Calls of all nodes that run here. */
-  get count(): number {
-    return this.#running.size;
+  /** Calls of all nodes that run here and will end: a watch runs until its caller leaves. */
+  get endingCount(): number {
+    let count = 0;
+    for (const { isWatch } of this.#running.values()) if (!isWatch) count++;
+    return count;
   }
 
   /** Calls of one node that run here. */
@@ -60,10 +63,10 @@ export class CallsIn {
   }
 
   /** Whether the call is new and may run. */
-  arrived(from: string, id: string, nowMs: number): boolean {
+  arrived(from: string, id: string, nowMs: number, { isWatch = false } = {}): boolean {
     const key = keyOf(from, id);
     if (this.#running.has(key) || this.#finished.has(key)) return false;
-    this.#running.set(key, { from, id, askedAtMs: nowMs });
+    this.#running.set(key, { from, id, isWatch, askedAtMs: nowMs });
     return true;
   }
 

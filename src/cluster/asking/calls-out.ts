@@ -118,6 +118,8 @@ export class CallsOut {
     const ids: string[] = [];
     for (const [id, call] of this.#waiting) {
       if (ids.length >= MOST_ASKED) break;
+      // The peer would announce a result again that is being fetched, and keep it for a minute.
+      if (call.isArriving) continue;
       if (isUrgent || nowMs - call.sinceMs >= ASK_AFTER_MS) ids.push(id);
     }
     return ids;

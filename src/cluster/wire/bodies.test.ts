@@ -68,6 +68,21 @@ test('cluster.X42 a body that is not fetched is kept for a minute', () => {
   expect(sender.announce(new Uint8Array(64 * MiB), B)).not.toBe(undefined);
 });
 
+test('a frame of a call waits until its last piece is fetched, once however often it is announced', () => {
+  const { sender } = pair();
+  const [result, block] = [new Uint8Array(2 * PIECE_BYTES), new Uint8Array(PIECE_BYTES)];
+  const ref = refOf(sender.announce(result, B, 'call-1'));
+  sender.announce(block, B);
+  expect(refOf(sender.announce(result, B, 'call-1'))).toEqual(ref);
+  expect(refOf(sender.announce(result, A, 'call-1'))).not.toEqual(ref);
+  expect(sender.waitingFrames).toBe(2);
+  given(sender, pieceOf(ref));
+  expect(sender.waitingFrames).toBe(2);
+  given(sender, pieceOf(ref, PIECE_BYTES));
+  expect(sender.waitingFrames).toBe(1);
+  expect(refOf(sender.announce(result, B, 'call-1'))).not.toEqual(ref);
+});
+
 test('cluster.X42 sixteen bodies are fetched at once, three pieces of each; the others wait for their turn', async () => {
   const { sender, receiver, pending, settle, mostAtOnce } = pair();
   const bodies = Array.from({ length: 40 }, (_, at) => Buffer.alloc(5 * PIECE_BYTES + at, at));

@@ -33,10 +33,17 @@ const BodyRefSchema = z.object({
 export type BodyRef = z.output<typeof BodyRefSchema>;
 const PieceSchema = z.object({ key: z.string(), at: z.int().min(0) });
 
+interface Announced {
+  readonly bytes: Uint8Array;
+  readonly to: string;
+  readonly call: string | undefined;
+  readonly timer: NodeJS.Timeout;
+}
+
 export class Bodies {
   readonly #wire: Wire;
   readonly #subjects: Subjects;
-  readonly #outbox = new Map<string, { bytes: Uint8Array; to: string; timer: NodeJS.Timeout }>();
+  readonly #outbox = new Map<string, Announced>();
   #outboxBytes = 0;
   #fetching = 0;
   readonly #queue: (() => void)[] = [];
@@ -46,13 +53,17 @@ export class Bodies {
     this.#subjects = subjects;
   }
 
-  /** Announces the bytes to one node; undefined when too much waits to be fetched. */
+  /** Announced frames of calls that wait to be fetched. */
+  get waitingFrames(): number {
+    let count = 0;
+    for (const { call } of this.#outbox.values()) if (call !== undefined) count++;
+    return count;
+  }
+
+  /** Announces the bytes to one node, a frame of a call again by its key; undefined when too much waits to be fetched. */
   announce(bytes: Uint8Array, to: Address, call?: string): Uint8Array | undefined {
-    if (this.#outboxBytes + bytes.length > MAX_OUTBOX_BYTES) return undefined;
-    const key = randomBytes(16).toString('hex');
-    const timer = setTimeout(() => this.#drop(key), OUTBOX_MS).unref();
-    this.#outbox.set(key, { bytes, to: to.id, timer });
-    this.#outboxBytes += bytes.length;
+    const key = this.#keyOf(bytes, to, call) ?? this.#put(bytes, to, call);
+    if (key === undefined) return undefined;
     return Buffer.concat([Buffer.of(MARK), toBytes({ key, bytes: bytes.length, call } satisfies BodyRef)]);
   }
 
@@ -99,6 +110,26 @@ export class Bodies {
     // The sender drops the body with its last piece.
     await take(last);
     return whole;
+  }
+
+  /** The key of a frame that still waits: a receiver that is fetching it may ask for it again meanwhile. */
+  #keyOf(bytes: Uint8Array, to: Address, call: string | undefined): string | undefined {
+    if (call === undefined) return undefined;
+    for (const [key, waiting] of this.#outbox) {
+      if (waiting.call !== call || waiting.to !== to.id || waiting.bytes !== bytes) continue;
+      waiting.timer.refresh();
+      return key;
+    }
+    return undefined;
+  }
+
+  #put(bytes: Uint8Array, to: Address, call: string | undefined): string | undefined {
+    if (this.#outboxBytes + bytes.length > MAX_OUTBOX_BYTES) return undefined;
+    const key = randomBytes(16).toString('hex');
+    const timer = setTimeout(() => this.#drop(key), OUTBOX_MS).unref();
+    this.#outbox.set(key, { bytes, to: to.id, call, timer });
+    this.#outboxBytes += bytes.length;
+    return key;
   }
 
   #drop(key: string): void {
