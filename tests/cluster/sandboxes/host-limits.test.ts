@@ -95,6 +95,8 @@ describe.skipIf(WHY_NOT !== undefined)(`limits of hosts (${WHY_NOT ?? 'with nats
       message: expect.stringContaining('1 sandboxes of at most 1 (cluster.max_sandboxes)'),
     };
     expect(await capped.failure('sandbox::create', { image: IMAGE })).toMatchObject(refused);
+    await expect.poll(async () => (await row('a', capped))?.sandboxes?.living).toBe(1);
+    expect(await capped.failure('sandbox::create', { image: IMAGE })).toMatchObject(refused);
     expect(await door.create()).toMatchObject({ node: 'a' });
     const { sandboxes } = await list();
     for (const made of sandboxes) await door.call('sandbox::stop', { sandbox_id: made.sandbox_id, wait: true });
@@ -132,12 +134,14 @@ describe.skipIf(WHY_NOT !== undefined)(`limits of hosts (${WHY_NOT ?? 'with nats
       const elsewhere = door.failure('sandbox::exec', { sandbox_id, argv: ['true'] });
       // The call may fail only when the door has lost the node, so no state of it is listed by then.
       const hostsAtFailure = elsewhere.then(() => door.hosts());
+      expect(await door.hosts()).toContain('a up');
       expect(await a.exec(sandbox_id, 'echo', 'alive')).toBe('alive\n');
       expect(await elsewhere).toMatchObject({
         code: 'S300',
         message: expect.stringMatching(/^host a (is not reachable|was lost while the call ran)$/),
       });
       expect((await hostsAtFailure).filter((host) => host.startsWith('a '))).toEqual([]);
+      expect(await list()).toMatchObject({ sandboxes: [], unreachable: [] });
       // The door lost NATS; the node kept its sandbox all the time.
       expect(await a.exec(sandbox_id, 'echo', 'alive')).toBe('alive\n');
       await cluster.nats.restart(0);
