@@ -6,7 +6,8 @@ import type { Caller } from '#protocol';
 /** Fields of a request with the subject of a call, as a function announces them. */
 export const SubjectSchema = z.object({
   /**
-   * Fields that hold paths: `path`, `paths[]`, `files[].path`. None: the paths are in no field, so they are unknown.
+   * Fields that hold paths: `path`, `paths[]`, `files[].path`. An empty list: no field holds a path, so rules treat the
+   * path as unknown.
    */
   paths: z.array(z.string()).readonly().optional(),
   /** Fields that hold paths that may end in a range of lines: `a.ts:1-20`. */
@@ -30,7 +31,7 @@ export interface Decision {
   readonly rule: string;
   /** The operator's words. */
   readonly reason?: string;
-  /** Whether the client that made an asked call may ask its own person. */
+  /** Whether the calling MCP client may ask its own user to approve. */
   readonly isForClient?: boolean;
 }
 

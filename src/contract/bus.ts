@@ -33,7 +33,7 @@ export interface CallOptions {
   takesEncoded?: boolean;
   /** Asks for the events of the call; called with each before its answer. */
   onEvent?: (event: CallEvent) => void;
-  /** Asks for the file changes of the call; called before the answer, also before that of a failed call. */
+  /** Called with the file changes before the result or failure arrives. */
   onChanges?: (changes: readonly Change[]) => void;
   /** Called before the answer, if the function defines a text form and the call came through MCP or the CLI. */
   onText?: (text: string) => void;

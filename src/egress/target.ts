@@ -23,7 +23,7 @@ export class TargetError extends Error {
 
 const NAME = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
 
-/** Printable, and no other part of a URL. */
+/** Printable ASCII; a user, path, query or fragment is refused. */
 const AUTHORITY = /^[\x21-\x7e]+$/;
 const OTHER_PARTS = /[@/\\?#]/;
 

@@ -41,9 +41,10 @@ export const start: Command = {
   name: 'start',
   summary: 'Start the bus, the workers and the HTTP server, and run until stopped.',
   details:
-    'Without a configuration file all workers run over the workspace, with the settings of the preset. The modules of the first app replace the\n' +
-    'workers of the same name; modules of later apps are called with the app’s name as namespace. SIGINT and SIGTERM stop\n' +
-    'everything and exit 0; a node of a cluster with sandboxes first waits for them to end after SIGTERM.',
+    'Without a configuration file all workers run over the workspace, with the settings of the preset. The modules of the\n' +
+    'first app replace the workers of the same name; modules of later apps are called with the app’s name as namespace.\n' +
+    'SIGINT and SIGTERM stop everything and exit 0; a node of a cluster with sandboxes first waits for them to end after\n' +
+    'SIGTERM.',
   options: {
     config: valueOption(
       'FILE',

@@ -16,7 +16,7 @@ const LOST_AFTER = 2;
 export interface Answer {
   /** Ids that it never got, as far back as it remembers. */
   unknown: readonly string[];
-  /** Ids that the peer never got, as far back as it remembers. */
+  /** Ids that finished here without a kept result: lost, never resent. */
   lost: readonly string[];
   /** How far back the peer's memory is complete. */
   memory_ms: number;

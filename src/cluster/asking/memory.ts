@@ -1,6 +1,6 @@
 /** Shared by both sides of polling: how often a call is sent, and a count of kept bytes. */
 
-/** The first time and five more. */
+/** Sends per call: one and five retries. */
 export const MAX_SENDS = 6;
 
 /** Bytes kept for sending again, over all peers. */

@@ -13,7 +13,7 @@ export interface Line {
 export interface End {
   /** False when this end of the channel was taken before. */
   readonly isTaken: boolean;
-  /** The stream has ended, and the other node has acknowledged everything that this end sent. */
+  /** Nothing is left to send or to receive. */
   readonly isOver: boolean;
   /** State to send to the other side. */
   report(): State;

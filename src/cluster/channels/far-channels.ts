@@ -1,4 +1,4 @@
-/** Channels across nodes: those of this node that others use, and those of others that are used here. */
+/** Cross-node channels: local ones that other nodes use, and remote ones used here. */
 import { randomBytes } from 'node:crypto';
 
 import { Channel, type ChannelBroker } from '#engine';

@@ -16,7 +16,7 @@ export const RESEND_MS = 2_000;
 export const ASK_MS = 2_500;
 /** Without an answer of the owner for this long, the stream is broken. */
 export const PATIENCE_MS = 20_000;
-/** An end that nothing asks for any more is closed. */
+/** Closes a stream end that got no poll for this long. */
 export const IDLE_MS = 30_000;
 export const NEAR_ITEMS = 64;
 export const NEAR_BYTES = 4 * 1024 * 1024;

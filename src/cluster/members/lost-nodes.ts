@@ -39,7 +39,7 @@ export class LostNodes {
     if (this.#lost.size > MOST_LOST && oldest) this.#forget(oldest);
   }
 
-  /** The node is back, or was restarted as another process; then the process before will not come back. */
+  /** The node reconnected or restarted; a restarted node's old process never returns. */
   found({ name, id }: Address): void {
     const latest = this.#latest.get(name);
     if (latest && latest.address.id !== id) this.#lost.set(latest.address.id, { ...latest, ending: 'restarted' });

@@ -53,8 +53,8 @@ export const nodesDrain = drainCommand('drain', {
   summary: 'Stop placing sandboxes on a node of the cluster.',
   details:
     'Its sandboxes run until they end by themselves; workcell nodes shows how many are left. A node that is stopped\n' +
-    'with SIGTERM drains by itself, for at most --drain-timeout of workcell start. Run it on a node with the role door, as its user:\n' +
-    "it sends the operator's key.",
+    'with SIGTERM drains by itself, for at most --drain-timeout of workcell start. Run it on a node with the role door,\n' +
+    "as its user: it sends the operator's key.",
 });
 
 export const nodesResume = drainCommand('resume', {
