@@ -3,7 +3,8 @@ import { hasOpenShell, type App, type Preset, type RunningWorkcell, type WorkerE
 import { shippedCell } from '#contract';
 import { version } from '#version';
 
-const OPEN_SHELL = '  commands   run as this user, without a fence; `fence: workspace` in the block of shell sets one';
+const OPEN_SHELL =
+  '  commands   that shell allows run as this user, without a fence; `fence: workspace` in its block sets one';
 
 export interface Started {
   readonly file?: string;

@@ -108,7 +108,7 @@ test('aborting the signal cancels the call, also if it was aborted before', asyn
   const running = calls.open('f', {}, { signal: controller.signal });
   controller.abort();
   const late = calls.open('f', {}, { signal: controller.signal });
-  const cancelled = { code: 'CANCELLED', message: 'the caller gave up waiting' };
+  const cancelled = { code: 'CANCELLED', message: 'the caller stopped waiting' };
   await expect(running.answer).rejects.toMatchObject(cancelled);
   await expect(late.answer).rejects.toMatchObject(cancelled);
   expect(givenUp).toEqual([running.frame.invocation_id, late.frame.invocation_id]);

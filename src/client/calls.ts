@@ -127,7 +127,7 @@ export class Calls {
       };
       const onTimeout = () => stop('TIMEOUT', `invocation timed out after ${timeoutMs}ms`);
       const timer = setTimeout(onTimeout, Math.min(timeoutMs, LONGEST_TIMEOUT_MS));
-      const onAbort = () => stop('CANCELLED', 'the caller gave up waiting');
+      const onAbort = () => stop('CANCELLED', 'the caller stopped waiting');
       const onCancel = () => this.#cancel(id, { wait: true });
       const release = () => {
         clearTimeout(timer);

@@ -121,7 +121,7 @@ describe.skipIf(NO_NATS)('channels between nodes (needs nats-server)', () => {
     const second = await b.bus.openWriter(pair.writer);
     await expect
       .poll(() => second.write('second').then(() => 'written', String))
-      .toContain('reader of this channel is gone');
+      .toContain(`reader of channel ${pair.writer.channel_id} is gone`);
     await writer.end();
     const items = [];
     for await (const item of await a.bus.openReader(pair.reader)) items.push(item);

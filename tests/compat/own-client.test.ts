@@ -54,7 +54,7 @@ test.each(pairs)(
 
     scene.giveUp.abort();
 
-    await expect(scene.call).rejects.toMatchObject({ code: 'CANCELLED', message: 'the caller gave up waiting' });
+    await expect(scene.call).rejects.toMatchObject({ code: 'CANCELLED', message: 'the caller stopped waiting' });
     expect(await within(scene.stopped, 'the abort')).toEqual(new Error('the caller cancelled the call'));
   },
 );

@@ -116,7 +116,9 @@ function claimFolder(audit: string): string {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     if (claim(join(folder, CLAIM))) return folder;
   }
-  throw new Error(`${audit}: ${MOST_CHAINS} servers write audits here`);
+  throw new Error(
+    `${audit}: ${MOST_CHAINS} servers write audits here already; stop one, or give this server its own state_dir`,
+  );
 }
 
 function claim(path: string): boolean {

@@ -135,7 +135,10 @@ export class FarCatalogues {
       count += functions.length;
       size += bytes;
       // Each block is within the limits, but a list may name a thousand of them, or one a thousand times.
-      if (count > MAX_FUNCTIONS || size > MAX_BLOCK_BYTES) throw new Error('it announces too many functions');
+      if (count > MAX_FUNCTIONS || size > MAX_BLOCK_BYTES)
+        throw new Error(
+          `it announces at least ${count} functions with ${size} bytes; the limits are ${MAX_FUNCTIONS} and ${MAX_BLOCK_BYTES}`,
+        );
       workers.push({ scope, namespace, sinceMs: since_ms, functions });
     }
     return workers;

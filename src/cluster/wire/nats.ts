@@ -92,7 +92,8 @@ export class Wire {
     const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, FIRST_CONNECT_MS)));
     const dialled = dial();
     await Promise.race([dialled, late]).finally(() => clearTimeout(timer));
-    if (!this.isUp) this.#log.warn('no NATS server answers yet; retrying', { why: this.whyDown });
+    const { servers } = this.#settings;
+    if (!this.isUp) this.#log.warn('no NATS server answers yet; retrying', { servers, why: this.whyDown });
     dialled.catch((error: unknown) => this.#log.error('NATS refused this node', { why: String(error) }));
   }
 
@@ -115,7 +116,7 @@ export class Wire {
 
   /** Throws `NothingListens` or `NotPermitted`, or another error when no answer came in time. */
   async request(subject: string, data: Uint8Array, timeoutMs: number): Promise<Uint8Array> {
-    if (!this.isUp) throw new Error('the connection to NATS is down');
+    if (!this.isUp) throw this.#notConnected();
     try {
       return (await this.#nats!.request(subject, data, { timeout: timeoutMs })).data;
     } catch (error) {
@@ -131,7 +132,7 @@ export class Wire {
 
   /** Milliseconds to the server and back. */
   async roundTrip(): Promise<number> {
-    if (!this.isUp) throw new Error('the connection to NATS is down');
+    if (!this.isUp) throw this.#notConnected();
     return this.#nats!.rtt();
   }
 
@@ -140,6 +141,10 @@ export class Wire {
     if (this.isUp) await this.#nats!.flush().catch(() => {});
     this.isUp = false;
     await this.#nats?.close().catch(() => {});
+  }
+
+  #notConnected(): Error {
+    return new Error(`not connected to NATS at ${this.#settings.servers.join(', ')}; start a server, or wait for it`);
   }
 
   #adopt(nats: NatsConnection): void {

@@ -16,6 +16,9 @@ const ReplySchema = z.looseObject({
   size: z.int().min(0),
 });
 
+/** The functions that stream files take no range. */
+const ADVICE = 'Read a part of it with a command, such as head -c';
+
 export interface TakenContent {
   /** The reply without its channel. */
   rest: Record<string, unknown>;
@@ -37,7 +40,7 @@ export async function takeContent(
   const reader = await bus.openReader(content);
   if (rest.size > maxBytes) {
     reader.cancel();
-    const message = `the file is ${rest.size} bytes; through this surface at most ${maxBytes} can be read at once`;
+    const message = `the file is ${rest.size} bytes; one reply has at most ${maxBytes} bytes. ${ADVICE}`;
     throw new CallError(functionId, { code: 'content_too_large', message });
   }
   const bytes = await drain(reader, functionId, maxBytes);
@@ -54,7 +57,7 @@ async function drain(reader: ChannelReader, functionId: string, maxBytes: number
     if (typeof item === 'string') throw new CallError(functionId, { code: 'content_incomplete', message: item });
     length += item.length;
     if (length > maxBytes) {
-      const message = `the file grew to more than ${maxBytes} bytes while it was read; read a part of it`;
+      const message = `the file grew to more than ${maxBytes} bytes while it was read; one reply has at most that many. ${ADVICE}`;
       throw new CallError(functionId, { code: 'content_too_large', message });
     }
     pieces.push(item);

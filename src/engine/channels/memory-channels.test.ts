@@ -71,7 +71,7 @@ test('concurrent blocked writes all resolve when there is room and when the read
 });
 
 test.each(['cancel', 'return'] as const)('a waiting writer learns that its reader left by %s', async (way) => {
-  const { broker, writer, reader } = await openBoth(1);
+  const { broker, writer, reader, refs } = await openBoth(1);
   const waiting = writer.write(Buffer.alloc(2 * CHANNEL_CHUNK_BYTES));
   const stream = reader[Symbol.asyncIterator]();
   if (way === 'cancel') {
@@ -80,7 +80,9 @@ test.each(['cancel', 'return'] as const)('a waiting writer learns that its reade
     await stream.next();
     await stream.return?.();
   }
-  await expect(waiting.then(() => writer.write('more'))).rejects.toThrow('the reader of this channel is gone');
+  await expect(waiting.then(() => writer.write('more'))).rejects.toThrow(
+    `the reader of channel ${refs.writer.channel_id} is gone; create another`,
+  );
   expect(broker.count).toBe(0);
 });
 
@@ -98,7 +100,10 @@ test('a waiting reader fails when its writer breaks the stream off and ends when
 
 test('refuses an end that was taken, and a channel with a wrong key', async () => {
   const { broker, refs } = await openBoth(1);
-  await expect(memoryReader(broker, refs.reader)).rejects.toThrow('the read end of this channel was taken before');
-  await expect(memoryWriter(broker, refs.writer)).rejects.toThrow('the write end of this channel was taken before');
-  await expect(memoryReader(broker, { ...refs.reader, access_key: 'guess' })).rejects.toThrow('Channel not found');
+  const id = refs.reader.channel_id;
+  await expect(memoryReader(broker, refs.reader)).rejects.toThrow(`the read end of channel ${id} was taken before`);
+  await expect(memoryWriter(broker, refs.writer)).rejects.toThrow(`the write end of channel ${id} was taken before`);
+  await expect(memoryReader(broker, { ...refs.reader, access_key: 'guess' })).rejects.toThrow(
+    `Channel not found: ${id}`,
+  );
 });

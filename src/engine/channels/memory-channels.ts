@@ -10,6 +10,8 @@ import {
 import type { Channel, ChannelBroker } from './channels.ts';
 import { fail } from '../errors.ts';
 
+const ANOTHER = 'create another with engine::channels::create';
+
 export async function memoryReader(broker: ChannelBroker, ref: ChannelRef): Promise<ChannelReader> {
   const channel = findChannel(broker, ref);
   let wake = () => {};
@@ -66,7 +68,7 @@ export async function memoryWriter(broker: ChannelBroker, ref: ChannelRef): Prom
     async write(item) {
       for (const chunk of chunksOf(item)) {
         const state = isReaderGone ? 'gone' : channel.push(chunk);
-        if (state === 'gone') throw new Error('the reader of this channel is gone');
+        if (state === 'gone') throw new Error(`the reader of channel ${ref.channel_id} is gone; ${ANOTHER}`);
         if (state === 'wait') await untilRoom();
       }
     },
@@ -78,10 +80,12 @@ export async function memoryWriter(broker: ChannelBroker, ref: ChannelRef): Prom
 
 function findChannel(broker: ChannelBroker, ref: ChannelRef): Channel {
   const channel = broker.find(ref);
-  if (!channel) throw fail('NOT_FOUND', { text: 'Channel not found' });
+  if (!channel) throw fail('NOT_FOUND', { text: `Channel not found: ${ref.channel_id}; ${ANOTHER}` });
   return channel;
 }
 
 function takenTwice(ref: ChannelRef): Error {
-  return fail('INVALID_ARGUMENTS', { text: `the ${ref.direction} end of this channel was taken before` });
+  return fail('INVALID_ARGUMENTS', {
+    text: `the ${ref.direction} end of channel ${ref.channel_id} was taken before; ${ANOTHER}`,
+  });
 }

@@ -10,7 +10,7 @@ export function homePage(version: string): string {
       { kind: 'text' as const, text: 'This port is the bus (WebSocket at `/`) and the HTTP API.' },
       {
         kind: 'table' as const,
-        head: ['Door', 'What it is'],
+        head: ['Endpoint', 'What it is'],
         rows: [
           ['`POST /functions/coder/read-file`', 'any function, its request as JSON'],
           ['`GET /functions`', 'what can be called'],

@@ -91,7 +91,9 @@ describe.concurrent('a configuration file', () => {
   ])('a shell with %s: the start says whether commands run without a fence', async (block, isOpen) => {
     await using dir = await tempDir({ 'cell.yaml': `workers: [{name: shell, config: ${block}}]\n`, 'desk/': '' });
     await using cell = await startCli(['start', '--port', '0', '-c', dir.path('cell.yaml')], { cwd: dir.path('desk') });
-    expect(cell.stdout.includes('  commands   run as this user, without a fence; `fence: workspace`')).toBe(isOpen);
+    expect(
+      cell.stdout.includes('  commands   that shell allows run as this user, without a fence; `fence: workspace`'),
+    ).toBe(isOpen);
   });
 
   test('http.P6 is followed while running: added, changed, broken, removed', async () => {

@@ -26,7 +26,8 @@ export const tokenAdd: Command = {
   maxWords: 1,
 
   run({ words: [name = ''], options }) {
-    if (!NAME.test(name)) throw new UsageError('NAME must be 1 to 64 letters, digits, ".", "_" and "-"');
+    if (!NAME.test(name))
+      throw new UsageError(`NAME must be 1 to 64 letters, digits, ".", "_" and "-" (got "${name}")`);
     const { access, stateDir } = readAccess(options);
     const policy = text(options.policy);
     if (policy !== undefined) policyNamed(policy, access.policies, '--policy');
