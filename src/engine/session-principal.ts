@@ -22,6 +22,13 @@ export function principalOf(session: Session): Principal {
   };
 }
 
+/** The principal without the right to approve: it holds only for calls that the operator makes, not for those made in its name. */
+export function withoutApproval(principal: Principal): Principal {
+  if (!principal.approves) return principal;
+  const { approves: _, ...plain } = principal;
+  return plain;
+}
+
 /** Whether this is the principal with the id, or a client for which it calls. */
 export function isOrActsFor(principal: Principal, id: string): boolean {
   return principal.id === id || principal.id.startsWith(`${id}#`);

@@ -10,7 +10,7 @@ import { fail, plainBody } from './errors.ts';
 import type { EngineLimits } from './limits.ts';
 import { DEFAULT_NAMESPACE } from './namespace.ts';
 import type { Session } from './session.ts';
-import { isOrActsFor } from './session-principal.ts';
+import { isOrActsFor, withoutApproval } from './session-principal.ts';
 
 export interface TriggerType {
   id: string;
@@ -28,7 +28,7 @@ export interface Trigger {
   namespace: string;
   config: unknown;
   metadata?: unknown;
-  /** Who bound it: events of the engine are calls with its rights. */
+  /** The caller that bound it, without the right to approve: events of the engine are calls with its rights. */
   principal: Principal;
   /** Absent for a durable binding, which outlives the connection that made it. */
   binder?: Session;
@@ -211,7 +211,7 @@ function toTrigger(frame: FrameOf<'registertrigger'>, binder: Session): Trigger 
     namespace: frame.namespace ?? DEFAULT_NAMESPACE,
     config: frame.config ?? null,
     metadata: frame.metadata,
-    principal: binder.principal,
+    principal: withoutApproval(binder.principal),
     binder,
     isParked: true,
   };

@@ -157,6 +157,17 @@ describe.skipIf(NO_NATS)('rights across nodes (needs nats-server)', () => {
     }
     expect([door, host].map(({ cluster }) => cluster.ownNode.isDraining)).toEqual([false, false]);
     const operator = { ...makePrincipal('operator', 'http'), approves: true };
+    const trigger = {
+      trigger_type: 'engine::workers-available',
+      function_id: 'engine::nodes::drain',
+      namespace: 'host',
+    };
+    const { id } = (await door.bus.call('engine::register_trigger', trigger, { caller: operator })) as { id: string };
+    await addWorker(door.engine, {});
+    const refused = { functionId: trigger.function_id, namespace: 'host', principal: { id: operator.id } };
+    await expect.poll(() => atDoor.at(-1)).toMatchObject({ ...refused, outcome: 'operator_only' });
+    expect(host.cluster.ownNode.isDraining).toBe(false);
+    await door.bus.call('engine::unregister_trigger', { id });
     await expect(drain(operator, 'host')).resolves.toMatchObject({ node: { name: 'host', state: 'draining' } });
     expect([door, host].map(({ cluster }) => cluster.ownNode.isDraining)).toEqual([false, true]);
     host.cluster.drain(false);

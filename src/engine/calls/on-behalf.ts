@@ -3,6 +3,7 @@ import { cleanText, makePrincipal, withClient, type Grants, type Principal } fro
 import { OnBehalfSchema, type Caller, type InvokeFrame, type OnBehalf } from '#protocol';
 import type { NodeName } from '../other-nodes.ts';
 import type { Session } from '../session.ts';
+import { withoutApproval } from '../session-principal.ts';
 import type { Origin } from './call.ts';
 
 /** For a call with an invalid `on_behalf_of`: allows nothing, so that no call exceeds the intended rights. */
@@ -13,8 +14,11 @@ export function principalFor({ principal, token, label }: Session, named: unknow
   const parsed = OnBehalfSchema.safeParse(named);
   if (!parsed.success) return { ...principal, grants: UNREADABLE };
   const { client, only, read_only: isReadOnly } = parsed.data;
-  const { approves: _, ...plain } = principal;
-  return withClient({ ...plain, label: token ?? label, grants: { ...plain.grants, only, isReadOnly } }, client);
+  const { grants } = principal;
+  return withClient(
+    { ...withoutApproval(principal), label: token ?? label, grants: { ...grants, only, isReadOnly } },
+    client,
+  );
 }
 
 /** The grants of a principal, as sent to another node. */

@@ -5,6 +5,7 @@ import { z } from 'zod';
 
 import type { Principal } from '#contract';
 import { KeptJsonSchema } from '#protocol';
+import { withoutApproval } from '../session-principal.ts';
 import { engine } from '../worker.ts';
 
 export const registerTrigger = engine.defineFunction({
@@ -24,7 +25,7 @@ export const registerTrigger = engine.defineFunction({
   examples: [{ trigger_type: 'engine::workers-available', function_id: 'my::on-workers', config: {} }],
 
   async handle(request, { triggers, calls }, { call: { principal } }) {
-    const binder = principal as Principal;
+    const binder = withoutApproval(principal as Principal);
     const failure = calls.whyNotBind(binder, request.function_id, request.namespace);
     if (failure) throw failure;
     const id = randomUUID();

@@ -7,6 +7,7 @@ import { readFileSync, symlinkSync } from 'node:fs';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { z } from 'zod';
 
 import { operatorKeyIn, type RunningWorkcell } from '#assembly';
 import { connect, type Connection } from '#client';
@@ -24,6 +25,13 @@ const REQUESTS = [
   { paths: ['a.txt'] },
   { message: 'approved by the operator' },
 ].map((more) => ({ change: CHANGE, ...more }));
+
+/** Calls that ended, as lists show them. */
+const Ended = z.object({
+  ended: z.array(
+    z.looseObject({ function_id: z.string(), via: z.string().nullable(), principal: z.object({ kind: z.string() }) }),
+  ),
+});
 
 /** Claims that a frame or a header can make. */
 const PERSON = { id: 'operator:cli', kind: 'operator', label: 'cli', approves: true, grants: {} };
@@ -170,12 +178,16 @@ test('change.A24 through deputies: a worker that the operator calls, a trigger, 
   const { socket } = agent;
   let outer = '';
   const nested: string[] = [];
+  const trigger = { trigger_type: 'engine::workers-available', function_id: 'change::commit' };
+  /** In the name of the operator, without being a call for its call. */
+  const later = { ...trigger, metadata: { change: CHANGE } };
   socket.on('message', (data: Buffer) => {
     const frame = JSON.parse(data.toString()) as { type: string; invocation_id: string; function_id: string };
     if (frame.type !== 'invokefunction') return;
     outer = frame.invocation_id;
     void (async () => {
       for (const data of REQUESTS) nested.push(await agent.call({ function_id: 'change::commit', data, via: outer }));
+      nested.push(await agent.call({ function_id: 'engine::register_trigger', data: later, via: outer }));
       socket.send(
         JSON.stringify({ type: 'invocationresult', invocation_id: outer, function_id: frame.function_id, result: {} }),
       );
@@ -184,10 +196,25 @@ test('change.A24 through deputies: a worker that the operator calls, a trigger, 
   socket.send(JSON.stringify({ type: 'registerfunction', id: 'helpful::tidy', description: 'tidies up' }));
   const operator = await busWith(key);
   await expect.poll(() => operator.call('helpful::tidy', {}).catch(() => undefined)).toEqual({});
-  expect(nested.length).toBeGreaterThanOrEqual(REQUESTS.length);
+  expect(nested.length).toBeGreaterThan(REQUESTS.length);
   for (const reply of nested) expectRefused(reply);
 
-  const trigger = { trigger_type: 'engine::workers-available', function_id: 'change::commit' };
+  const { result: bound } = JSON.parse(nested.at(-1)!) as { result: { id: string } };
+  const eventCalls = async () => {
+    const { ended } = Ended.parse(await operator.call('engine::calls::list', {}));
+    return ended.filter(
+      ({ function_id: id, via, principal: { kind } }) => id === 'change::commit' && via === null && kind === 'operator',
+    );
+  };
+  await expect
+    .poll(async () => {
+      (await socketWith()).socket.close();
+      return (await eventCalls()).map(({ code }) => code);
+    })
+    .toContain('W218');
+  for (const row of await eventCalls()) expectRefused(JSON.stringify(row));
+  await operator.call('engine::unregister_trigger', bound);
+
   for (const config of [{}, { change: CHANGE }, { data: { change: CHANGE } }]) {
     socket.send(JSON.stringify({ type: 'registertrigger', id: 't', ...trigger, config }));
     expectRefused(

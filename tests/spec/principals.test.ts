@@ -1,0 +1,69 @@
+/** Principals of connections in calls for events of the engine. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { connect, type Connection } from '#client';
+import type { AccessControl, AuditedCall, Decision } from '#contract';
+import { Engine } from '#engine';
+import { memoryLinks, type Frame, type InvokeFrame, type Link } from '#protocol';
+
+const SEEN = 'seen::workers';
+let records: AuditedCall[];
+let verdict: Decision['verdict'];
+let engine: Engine;
+let inside: Connection;
+/** Calls of the function, as its worker gets them. */
+let events: InvokeFrame[];
+
+beforeEach(async () => {
+  [records, events, verdict] = [[], [], 'allow'];
+  const access: AccessControl = { askTimeoutMs: 0, decide: () => ({ verdict, rule: 'p: 1' }) };
+  const audit = { arguments: () => ({}), record: (call: AuditedCall) => void records.push(call), acted: () => {} };
+  engine = new Engine({ access, audit });
+  inside = await connect(engine.dialer(), { name: 'inside' });
+  const worker = peer({}, (frame) => {
+    if (frame.type !== 'invokefunction') return;
+    events.push(frame);
+    worker.send({ type: 'invocationresult', invocation_id: frame.invocation_id!, result: 'seen' });
+  });
+  introduce(worker, 'worker', ['caller']);
+  worker.send({ type: 'registerfunction', id: SEEN });
+  await expect.poll(() => inside.call('engine::functions::list').then(JSON.stringify)).toContain(SEEN);
+});
+afterEach(() => {
+  inside.close();
+  engine.close();
+});
+
+/** A remote peer by frames. */
+function peer(origin: Parameters<Engine['connect']>[1], take: (frame: Frame) => void = () => {}): Link {
+  const [near, far] = memoryLinks();
+  near.attach({ frame: take, closed() {} });
+  engine.connect(far, { remoteAddress: '10.0.0.1', ...origin });
+  return near;
+}
+
+function introduce(link: Link, name: string, features: string[] = []): void {
+  const data = { name, features };
+  link.send({ type: 'invokefunction', function_id: 'engine::workers::register', action: { type: 'void' }, data });
+}
+
+function bind(link: Link, functionId = SEEN): void {
+  const type = 'engine::workers-available';
+  link.send({ type: 'registertrigger', id: 't', trigger_type: type, function_id: functionId, config: {} });
+}
+
+test('an event call has no right to approve, also for a trigger that the operator bound', async () => {
+  const operator = peer({ isOperator: true });
+  bind(operator);
+  introduce(operator, 'operator');
+  await expect.poll(() => events.at(-1)?.caller).toMatchObject({ kind: 'operator' });
+  expect(events.at(-1)!.caller).not.toHaveProperty('approves');
+  events.length = 0;
+
+  const caller = { id: 'operator:x', kind: 'operator', label: 'x', approves: true, grants: {} } as const;
+  const data = { trigger_type: 'engine::workers-available', function_id: SEEN };
+  await inside.call('engine::register_trigger', data, { caller });
+  introduce(peer({}), 'other');
+  await expect.poll(() => events.map((event) => event.caller?.id)).toContain('operator:x');
+  expect(events.filter(({ caller }) => caller?.approves)).toEqual([]);
+});
