@@ -211,7 +211,10 @@ function toTrigger(frame: FrameOf<'registertrigger'>, binder: Session): Trigger 
     namespace: frame.namespace ?? DEFAULT_NAMESPACE,
     config: frame.config ?? null,
     metadata: frame.metadata,
-    principal: withoutApproval(binder.principal),
+    // Computed for each event: SDKs send their name after they bind.
+    get principal() {
+      return withoutApproval(binder.principal);
+    },
     binder,
     isParked: true,
   };

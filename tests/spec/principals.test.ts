@@ -52,6 +52,13 @@ function bind(link: Link, functionId = SEEN): void {
   link.send({ type: 'registertrigger', id: 't', trigger_type: type, function_id: functionId, config: {} });
 }
 
+test('an event call has the name that the binder took after it had bound', async () => {
+  const sdk = peer({});
+  bind(sdk);
+  introduce(sdk, 'sdk');
+  await expect.poll(() => events.at(-1)?.caller).toMatchObject({ label: 'sdk', client: { name: 'sdk' } });
+});
+
 test('an event call has no right to approve, also for a trigger that the operator bound', async () => {
   const operator = peer({ isOperator: true });
   bind(operator);
