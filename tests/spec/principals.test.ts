@@ -74,3 +74,20 @@ test('an event call has no right to approve, also for a trigger that the operato
   await expect.poll(() => events.map((event) => event.caller?.id)).toContain('operator:x');
   expect(events.filter(({ caller }) => caller?.approves)).toEqual([]);
 });
+
+test.each(['deny', 'ask'] as const)('an event call that a policy would %s is refused and recorded', async (refusal) => {
+  const binder = peer({ policy: 'p' });
+  introduce(binder, 'binder');
+  bind(binder);
+  introduce(peer({}), 'other');
+  const about = { functionId: SEEN, principal: { label: 'binder' }, rule: 'p: 1' };
+  await expect.poll(() => records.at(-1)).toMatchObject({ ...about, outcome: 'ok' });
+
+  const { length } = events;
+  verdict = refusal;
+  introduce(peer({}), 'another');
+  await expect.poll(() => records.at(-1)).toMatchObject({ ...about, outcome: 'forbidden' });
+  expect(events).toHaveLength(length);
+  const { ended } = (await inside.call('engine::calls::list')) as { ended: object[] };
+  expect(ended.at(-1)).toMatchObject({ function_id: SEEN, caller: 'binder', code: 'forbidden' });
+});

@@ -109,9 +109,11 @@ export class Calls {
   fire({ functionId, namespace, metadata, principal }: Trigger, payload: unknown): void {
     const fn = this.#registry.resolve(functionId, namespace);
     if (!fn || fn instanceof Failure || isBuiltIn(fn.owner)) return;
-    if (this.#authorize(principal, fn, { payload }).verdict !== 'allow') return;
-    const frame = { type: 'invokefunction', function_id: functionId, data: payload, metadata } as const;
-    this.#dispatch.handOver(fn, { frame }, { principal });
+    const frame = { type: 'invokefunction', function_id: functionId, namespace, data: payload, metadata } as const;
+    const { verdict, rule, failure } = this.#authorize(principal, fn, { payload });
+    const from = { principal, ...(principal.grants.policy !== undefined && { rule }) };
+    if (verdict === 'allow') this.#dispatch.handOver(fn, { frame }, from);
+    else this.#refuse(frame, from, failure ?? notForTriggers(functionId));
   }
 
   /** Takes a result from a peer. Unknown, repeated and foreign results are dropped. */
@@ -200,7 +202,7 @@ export class Calls {
     const { failure, verdict } = this.#authorize(principal, fn ?? { id, namespace }, {});
     if (failure) return failure;
     if (verdict === 'allow') return undefined;
-    return fail('forbidden', { text: `${id} may not be bound to a trigger: each call of it needs an approval` });
+    return notForTriggers(id);
   }
 
   /** Denies to every caller, in one namespace. */
@@ -246,8 +248,10 @@ export class Calls {
 
   #route(request: Request, from: From, refused?: Failure): void {
     const failure = refused ?? this.#send(request, from);
-    if (!failure) return;
-    const { frame } = request;
+    if (failure) this.#refuse(request.frame, from, failure);
+  }
+
+  #refuse(frame: InvokeFrame, from: From, failure: Failure): void {
     const fn = this.#registry.find(frame.function_id, frame.namespace ?? DEFAULT_NAMESPACE);
     this.observed.refused(frame, from, { failure, fn, reading: Reading.of(fn?.metadata) });
     this.#settle.refuse(from.waiting, frame.function_id, failure);
@@ -325,4 +329,8 @@ export class Calls {
       this.#settle.refuse(call.waiting, call.functionId, fail('TIMEOUT', { ms: limitMs }));
     }
   }
+}
+
+function notForTriggers(id: string): Failure {
+  return fail('forbidden', { text: `${id} may not be bound to a trigger: each call of it needs an approval` });
 }
