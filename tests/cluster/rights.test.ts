@@ -1,18 +1,7 @@
 /** Rights of callers across nodes: decided where the function runs, for the caller that its own node vouches for. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { assembleCell, availableWorkers, presetEntries } from '#assembly';
-import { ClusterSettingsSchema, joinCluster, OwnNode } from '#cluster';
-import { connect } from '#client';
-import {
-  makePrincipal,
-  silentLog,
-  type AccessControl,
-  type CallError,
-  type AuditedCall,
-  type Principal,
-} from '#contract';
-import { endToken } from '../../src/assembly/end-token.ts';
+import { makePrincipal, type AccessControl, type AuditedCall, type CallError, type Principal } from '#contract';
 import { NatsServers, NO_NATS } from '../../src/testing/nats.ts';
 import { addWorker, startNode, untilKnown, type TestNode } from './support/nodes.ts';
 
@@ -21,6 +10,8 @@ const recordsIn = (records: AuditedCall[]) => ({
   record: (call: AuditedCall) => void records.push(call),
   acted: () => {},
 });
+
+const codeOf = (error: unknown) => (error as CallError).code;
 
 describe.skipIf(NO_NATS)('rights across nodes (needs nats-server)', () => {
   let nats: NatsServers;
@@ -43,7 +34,7 @@ describe.skipIf(NO_NATS)('rights across nodes (needs nats-server)', () => {
     nats = await NatsServers.start();
     [door, host] = await Promise.all([
       startNode(nats.urls, 'door', {}, { audit: recordsIn(atDoor) }),
-      startNode(nats.urls, 'host', {}, { audit: recordsIn(atHost), access }),
+      startNode(nats.urls, 'host', { aliases: ['spare'] }, { audit: recordsIn(atHost), access }),
     ]);
     await untilKnown(door, 'host');
   });
@@ -72,14 +63,24 @@ describe.skipIf(NO_NATS)('rights across nodes (needs nats-server)', () => {
   });
 
   test('bus.P18 what an app or preset of this node does not offer is not called on another node instead', async () => {
-    await addWorker(host.engine, { 'tool::wipe': () => 'wiped', 'tool::look': () => 'seen' });
+    const tools = { 'tool::wipe': () => 'wiped', 'tool::look': () => 'seen' };
+    await addWorker(host.engine, tools);
+    await addWorker(host.engine, tools, { namespace: 'host' });
+    await addWorker(host.engine, tools, { namespace: 'a/b' });
     const call = (id: string) => door.bus.call(id, {});
     await expect.poll(() => call('tool::wipe').catch(String)).toBe('wiped');
     door.engine.deny('default', { functions: ['tool::wipe'], permissions: [], risks: [] });
     await expect(call('tool::wipe')).rejects.toMatchObject({ code: 'forbidden' });
-    const onHost = (id: string) => door.bus.call(id, {}, { namespace: 'host' });
-    await expect(onHost('tool::wipe')).rejects.toMatchObject({ code: 'forbidden' });
-    expect([await call('tool::look'), await onHost('tool::look')]).toEqual(['seen', 'seen']);
+    const onHost = (id: string, namespace: string) => door.bus.call(id, {}, { namespace }).catch(codeOf);
+    const names = ['host', 'host/default', 'host/host', 'spare', 'spare/default', 'spare/host'];
+    for (const name of names) {
+      expect([name, await onHost('tool::wipe', name)]).toEqual([name, 'forbidden']);
+      expect([name, await onHost('tool::look', name)]).toEqual([name, 'seen']);
+    }
+    expect(await call('tool::look')).toBe('seen');
+    expect(await onHost('tool::wipe', 'host/a/b')).toBe('wiped');
+    door.engine.deny('a/b', { functions: ['tool::wipe'], permissions: [], risks: [] });
+    expect(await onHost('tool::wipe', 'host/a/b')).toBe('forbidden');
     expect(await host.bus.call('tool::wipe')).toBe('wiped');
   });
 

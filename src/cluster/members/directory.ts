@@ -3,7 +3,14 @@
  * all.
  */
 import type { Failure, Scope } from '#contract';
-import { engineErrors, isBuiltIn, type Engine, type RegisteredFunction } from '#engine';
+import {
+  DEFAULT_NAMESPACE as DEFAULT,
+  engineErrors,
+  isBuiltIn,
+  splitNamespace,
+  type Engine,
+  type RegisteredFunction,
+} from '#engine';
 import { workerSegment } from '#protocol';
 import type { ClusterSettings } from '../settings.ts';
 import type { AnnouncedFunction, AnnouncedWorker } from './catalogue.ts';
@@ -11,7 +18,6 @@ import type { LostNodes } from './lost-nodes.ts';
 import type { Peer } from './peer.ts';
 import { scopeOf } from './scope.ts';
 
-const DEFAULT = 'default';
 /** Most nodes that a message names. */
 const MOST_NAMED = 5;
 /** Functions of the engine that every node answers to others. */
@@ -84,7 +90,7 @@ export class Directory {
   ): RegisteredFunction | Failure | undefined {
     if (namespace === DEFAULT) return this.#serving(id, own);
     if (own) return own;
-    const { node, inner } = split(namespace);
+    const { node, inner } = splitNamespace(namespace);
     if (this.#isSelf(node)) {
       const found = this.namespacesHere(namespace).map((here) => this.#engine.find(id, here));
       return found.find((fn) => fn && scopeOf(fn) !== 'door');
@@ -98,7 +104,7 @@ export class Directory {
 
   /** A worker that every node has for itself is in the namespace of the node's name. */
   namespacesHere(namespace: string): string[] {
-    const { node, inner } = split(namespace);
+    const { node, inner } = splitNamespace(namespace);
     if (!this.#isSelf(node)) return [namespace];
     return inner === DEFAULT ? [this.#settings.node, DEFAULT] : [inner];
   }
@@ -134,7 +140,7 @@ export class Directory {
   list(namespace?: string): RegisteredFunction[] {
     const shared = [...this.#claims].map(([id]) => this.#serving(id, undefined)!);
     if (namespace === undefined) return shared;
-    const { node, inner } = split(namespace);
+    const { node, inner } = splitNamespace(namespace);
     if (this.#isSelf(node)) return [...shared, ...this.#ownIn(namespace)];
     const peer = this.#named(node);
     if (!peer) return shared;
@@ -224,14 +230,6 @@ function toFunction(fn: AnnouncedFunction, namespace: string, { session }: Peer)
   const { id, description, request_format, response_format, metadata } = fn;
   const formats = { requestFormat: request_format, responseFormat: response_format };
   return { id, namespace, description, ...formats, metadata, owner: session };
-}
-
-/** `build-7` is the default namespace there, `build-7/inner` another one. */
-function split(namespace: string): { node: string; inner: string } {
-  const at = namespace.indexOf('/');
-  return at < 0
-    ? { node: namespace, inner: DEFAULT }
-    : { node: namespace.slice(0, at), inner: namespace.slice(at + 1) };
 }
 
 /** Whether a call of that namespace of the peer reaches the worker. */

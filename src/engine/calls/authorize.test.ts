@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { makePrincipal, type Grants } from '#contract';
+import type { Session } from '../session.ts';
 import { Policies } from './authorize.ts';
 
 const fn = (id: string, metadata?: unknown, namespace = 'default') => ({ id, namespace, metadata });
@@ -56,5 +57,23 @@ describe('what is denied in a namespace', () => {
   ])('%s with %j in %s may be called: %s', (id, metadata, namespace, may) => {
     const refusal = `${id} may not be called: the app of its namespace does not offer it`;
     expect(refusalOf(undefined, fn(id, metadata, namespace), policies)).toBe(may ? 'may' : refusal);
+  });
+
+  test.each([
+    ['default', 'default', false],
+    ['host', 'default', false],
+    ['host/default', 'default', false],
+    ['host/host', 'default', false],
+    ['spare/host', 'default', false],
+    ['host/lab', 'default', true],
+    ['host/lab', 'lab', false],
+    ['host/lab/a', 'lab', true],
+    ['host/lab/a', 'lab/a', false],
+    ['host/host/a', 'default', true],
+  ])('on the node host: in %s, denied in %s, may be called: %s', (namespace, deniedIn, may) => {
+    const owner = { node: { name: 'host', id: '1' } } as Session;
+    const denying = new Policies();
+    denying.deny(deniedIn, { functions: ['a::b'], permissions: [], risks: [] });
+    expect(denying.byDenials({ id: 'a::b', namespace, owner }).verdict === 'allow').toBe(may);
   });
 });

@@ -17,7 +17,7 @@ import {
 } from '#contract';
 import { workerSegment } from '#protocol';
 import { fail } from '../errors.ts';
-import { DEFAULT_NAMESPACE } from '../namespace.ts';
+import { DEFAULT_NAMESPACE, splitNamespace } from '../namespace.ts';
 import { isFar } from '../registry.ts';
 import type { Executor } from './executor.ts';
 
@@ -99,11 +99,14 @@ function denied(id: string, rule: string, why: string): Ruling {
   return { verdict: 'deny', rule, failure: fail('forbidden', { text: `${id} may not be called: ${why}` }) };
 }
 
-/** A function of another node, called by the name of that node, is denied like one that is called by its id alone. */
+/**
+ * A function of another node, called by the name of that node, is denied like one that is called by its id alone. There
+ * the node's own name is the default namespace too, by whichever name the node is called.
+ */
 function namespaceHere({ owner, namespace }: Served): string {
-  if (!owner || !isFar(owner)) return namespace;
-  const [, inner = DEFAULT_NAMESPACE] = namespace.split('/');
-  return inner;
+  if (!owner || !isFar(owner) || namespace === DEFAULT_NAMESPACE) return namespace;
+  const { inner } = splitNamespace(namespace);
+  return inner === owner.node?.name ? DEFAULT_NAMESPACE : inner;
 }
 
 function isDenied(fn: CalledFunction, { functions, permissions, risks }: Denial): boolean {
