@@ -149,10 +149,11 @@ export class Engine {
 
   /** A token is no longer accepted: ends its connections and calls. */
   endToken(name: string): void {
-    for (const session of this.#sessions.values()) {
-      if (session.token === name) session.link.close('the token was removed');
-    }
+    // First: a connection that ends fires triggers.
     this.#triggers.dropPrincipal(`token:${name}`);
+    for (const session of this.#sessions.values()) {
+      if (session.token === name) this.#end(session, 'the token was removed');
+    }
     this.#calls.stopPrincipal(`token:${name}`);
   }
 
@@ -221,6 +222,7 @@ export class Engine {
   }
 
   #take(session: Session, frame: Frame, encoded?: EncodedFrame): void {
+    if (!this.#sessions.has(session.workerId)) return;
     const limit = this.limits.maxRegistrationBytes;
     if (encoded && encoded.length > limit && isRegistration(frame)) {
       const fields = { type: frame.type, id: frame.id, worker: session.label, bytes: encoded.length, limit };
@@ -272,8 +274,13 @@ export class Engine {
   #reattach(session: Session, formerId: string, token: string | null | undefined): void {
     const former = this.#sessions.get(formerId);
     if (!former || former === session || former.reattachToken !== token) return;
-    this.#disconnect(former, 'reattached');
-    former.link.close('reattached on a new connection');
+    this.#end(former, 'reattached on a new connection');
+  }
+
+  /** Disconnects before it closes: a peer that does not answer the close can send for as long as the socket waits. */
+  #end(session: Session, reason: string): void {
+    this.#disconnect(session, reason);
+    session.link.close(reason);
   }
 
   #disconnect(session: Session, reason: string): void {

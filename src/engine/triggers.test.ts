@@ -3,18 +3,18 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { makePrincipal, silentLog } from '#contract';
 import { memoryLinks, type Frame } from '#protocol';
 import { defaultLimits } from './limits.ts';
-import { Session } from './session.ts';
+import { Session, type SessionOrigin } from './session.ts';
 import { Triggers } from './triggers.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
 /** A session and the frames that its peer received. */
-function peer(): { session: Session; got: Frame[] } {
+function peer(origin: SessionOrigin = {}): { session: Session; got: Frame[] } {
   const [near, far] = memoryLinks();
   const got: Frame[] = [];
   near.attach({ frame: (frame) => got.push(frame), closed() {} });
-  return { session: new Session(far, {}), got };
+  return { session: new Session(far, origin), got };
 }
 
 const engineTypes = [{ id: 'engine::tick', description: '' }];
@@ -71,13 +71,15 @@ test('the provider gets the namespace of the function, unless it is the default 
   ]);
 });
 
-test('durable bindings end with the token of their binder and of its clients, and no others', async () => {
+test('bindings end with the token of their binder and of its clients, and no others', async () => {
   const triggers = make();
+  triggers.bind(peer({ token: 'ci' }).session, binding);
+  triggers.bind(peer().session, { ...binding, id: 'another' });
   await triggers.bindDurably(durable);
   await triggers.bindDurably({ ...durable, id: 'client', principal: { ...principal, id: 'token:ci#mcp' } });
   await triggers.bindDurably({ ...durable, id: 'other', principal: makePrincipal('token', 'ci2') });
   triggers.dropPrincipal('token:ci');
-  expect([...triggers.bindings.keys()]).toEqual(['other']);
+  expect([...triggers.bindings.keys()]).toEqual(['another', 'other']);
 });
 
 test('a refused binding is parked and its binder notified; a success is not reported', async () => {

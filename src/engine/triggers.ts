@@ -139,11 +139,9 @@ export class Triggers {
     for (const type of this.types.values()) if (type.provider === session) this.removeType(session, type.id);
   }
 
-  /** Removes the durable triggers of a principal whose token was removed. */
+  /** Removes the triggers of a principal whose token was removed, durable ones too. */
   dropPrincipal(id: string): void {
-    for (const trigger of this.bindings.values()) {
-      if (!trigger.binder && isOrActsFor(trigger.principal, id)) this.#remove(trigger);
-    }
+    for (const trigger of this.bindings.values()) if (isOrActsFor(trigger.principal, id)) this.#remove(trigger);
   }
 
   #bind(trigger: Trigger): void {

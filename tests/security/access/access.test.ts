@@ -4,7 +4,7 @@
  * The expected verdicts are written by hand, not computed by the policies under test.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
+import { once, type EventEmitter } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
@@ -20,6 +20,7 @@ import { connect, type Connection } from '#client';
 import { CallError, parseConfig, silentLog } from '#contract';
 import { tempDir, type TempDir } from '#testing';
 import { startGuarded } from './guarded-cell.ts';
+import { Peer } from '../engine/peer-socket.ts';
 import { worker as testWorker } from '../../spec/test-worker.ts';
 
 const CONFIG = {
@@ -681,6 +682,34 @@ test.each([
   await boss.call('shell::kill', { job_id: others });
   guest.close();
   expect(await ended).toBeInstanceOf(CallError);
+});
+
+test('a removed token binds and calls nothing more on a connection that ignores its close', async () => {
+  const file = new TokenFile(dir.path('state'));
+  const secret = file.add({ name: 'stubborn' });
+  const as = (token: string) => Peer.dial(cell.url, { headers: { Authorization: `Bearer ${token}` } });
+  using worker = await as(SECRETS.BOSS);
+  using stubborn = await as(secret);
+  await worker.register('late::run');
+  // The part of ws that answers a close.
+  const { _receiver: receiver } = stubborn.socket as unknown as { _receiver: EventEmitter };
+  receiver.removeAllListeners('conclude');
+  const closing = once(receiver, 'conclude');
+
+  file.remove('stubborn');
+  await closing;
+  const binding = { trigger_type: 'never', function_id: 'late::run', config: {} };
+  stubborn.send({ type: 'invokefunction', function_id: 'engine::register_trigger', data: binding });
+  stubborn.send({ type: 'registertrigger', id: 'late', ...binding });
+  stubborn.send({ type: 'registerfunction', id: 'late::own' });
+  stubborn.send({ type: 'invokefunction', function_id: 'late::run', data: {} });
+  stubborn.raw.end();
+  await stubborn.closed;
+  await worker.settled();
+  expect(worker.frames).toEqual([]);
+  const lists = ['engine::registered-triggers::list', 'engine::functions::list'];
+  const listed = await Promise.all(lists.map((id) => buses.get('boss')!.call(id, {})));
+  expect(JSON.stringify(listed)).not.toMatch(/"trigger_type":"never"|late::own/);
 });
 
 test.runIf(process.platform === 'linux')(
