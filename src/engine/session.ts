@@ -91,7 +91,7 @@ export class Session implements Executor {
     return [this.principal, ...this.#former];
   }
 
-  /** Its program as it named itself first: a new name does not make it another caller. */
+  /** Its program by the first name that it got: a new name does not make it another caller. */
   get client(): Principal['client'] {
     return this.#client;
   }

@@ -169,6 +169,10 @@ describe('a peer that says it is a worker of this process', () => {
       expect(inProcess.toSorted()).toEqual(['coder', 'workcell:http']);
       const own = listed.find(({ id, name: shown }) => id === shown);
       expect(own).toMatchObject({ isolation: null });
+      await evil.call('coder::tree');
+      const { ended } = (await evil.call('engine::calls::list')).result;
+      const { caller, caller_id, principal } = ended.at(-1);
+      expect([caller, caller_id, principal.client.name]).toEqual([own!.id, `local:${own!.id} ${own!.id}`, own!.id]);
     },
   );
 

@@ -11,7 +11,7 @@ import { cleanText } from '#contract';
 import { FEATURE_CALLER, FEATURE_CANCEL, FEATURE_CHANGES, FEATURE_EVENTS, FEATURE_ON_BEHALF } from '#protocol';
 import { isBuiltIn } from '../../registry.ts';
 import { DEFAULT_NAMESPACE } from '../../namespace.ts';
-import type { Session } from '../../session.ts';
+import type { Session, WorkerInfo } from '../../session.ts';
 import { engine } from '../../worker.ts';
 
 const IN_PROCESS = 'in-process';
@@ -50,7 +50,7 @@ export const registerWorker = engine.defineFunction({
     const session = callerId === undefined ? undefined : sessions.get(callerId);
     if (!session) return { success: false };
 
-    session.info = {
+    const info = {
       name: cleanText(request.name ?? session.workerId),
       description: cleanText(request.description ?? '') || null,
       runtime: cleanText(request.runtime ?? 'unknown'),
@@ -59,7 +59,10 @@ export const registerWorker = engine.defineFunction({
       pid: request.pid ?? undefined,
       isolation: request.isolation == null ? null : cleanText(request.isolation),
     };
-    keepOwnNames(session, sessions.values());
+    session.info = ownInfo(session, info, sessions);
+    if (session.isInProcess) {
+      for (const other of sessions.values()) if (other.info) other.info = ownInfo(other, other.info, sessions);
+    }
     for (const feature of FEATURES) if (request.features?.includes(feature)) session.features.add(feature);
 
     const namespace = request.namespace?.trim() || DEFAULT_NAMESPACE;
@@ -77,18 +80,13 @@ export const registerWorker = engine.defineFunction({
 });
 
 /** A peer with the name of a worker in this process goes by its connection id, whichever came first. */
-function keepOwnNames(newcomer: Session, sessions: Iterable<Session>): void {
-  const named = [...sessions].filter((session) => session.info !== undefined);
-  const ownNames = new Set(named.filter((session) => session.isInProcess).map((session) => folded(session.info!.name)));
-  for (const session of newcomer.isInProcess ? named : [newcomer]) {
-    if (session.isInProcess) continue;
-    const { name, isolation } = session.info!;
-    session.info = {
-      ...session.info!,
-      name: ownNames.has(folded(name)) ? session.workerId : name,
-      isolation: folded(isolation ?? '') === IN_PROCESS ? null : isolation,
-    };
-  }
+function ownInfo(session: Session, info: WorkerInfo, sessions: ReadonlyMap<string, Session>): WorkerInfo {
+  if (session.isInProcess) return info;
+  const isTaken = [...sessions.values()].some(
+    (other) => other.isInProcess && other.info && folded(other.info.name) === folded(info.name),
+  );
+  const isolation = folded(info.isolation ?? '') === IN_PROCESS ? null : info.isolation;
+  return { ...info, name: isTaken ? session.workerId : info.name, isolation };
 }
 
 /** Normalizes a name: wide letters, capitals and surrounding spaces do not make it a different one. */
