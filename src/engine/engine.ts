@@ -288,10 +288,16 @@ export class Engine {
     this.#log.debug('a peer left', { worker: session.label, reason });
     this.#registry.removeAll(session);
     this.#calls.stopSession(session);
-    this.#calls.callers.left(session.principal.id);
+    this.#noteLeft(session.principal.id);
     this.#calls.observed.contents.unwatch(session);
     this.#triggers.dropSession(session);
     if (!session.node) this.#events.workerChanged('worker_disconnected', session.workerId);
+  }
+
+  /** All connections with one token have one id. */
+  #noteLeft(id: string): void {
+    for (const { principal } of this.#sessions.values()) if (principal.id === id) return;
+    this.#calls.callers.left(id);
   }
 
   #registerBuiltIns(): void {

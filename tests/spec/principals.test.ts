@@ -1,4 +1,4 @@
-/** Principals of connections in calls for events of the engine. */
+/** Principals of connections: in calls for events of the engine, and in the list of callers when one of several leaves. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { connect, type Connection } from '#client';
@@ -13,6 +13,8 @@ let engine: Engine;
 let inside: Connection;
 /** Calls of the function, as its worker gets them. */
 let events: InvokeFrame[];
+
+const delivered = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 beforeEach(async () => {
   [records, events, verdict] = [[], [], 'allow'];
@@ -90,4 +92,28 @@ test.each(['deny', 'ask'] as const)('an event call that a policy would %s is ref
   expect(events).toHaveLength(length);
   const { ended } = (await inside.call('engine::calls::list')) as { ended: object[] };
   expect(ended.at(-1)).toMatchObject({ function_id: SEEN, caller: 'binder', code: 'forbidden' });
+});
+
+test('callers with one token are gone when its last connection closes', async () => {
+  const links = ['a', 'b'].map((name) => {
+    const link = peer({ token: 'ci' });
+    introduce(link, name);
+    link.send({ type: 'invokefunction', function_id: SEEN, action: { type: 'void' }, data: {} });
+    return link;
+  });
+  const here = async () => {
+    await delivered();
+    const { callers } = (await inside.call('engine::callers::list')) as { callers: { id: string; here: unknown }[] };
+    return callers.filter(({ id }) => id.startsWith('token:ci')).map((row) => row.here);
+  };
+  const seen: unknown[] = [];
+  for (const link of links) {
+    seen.push(await here());
+    link.close();
+  }
+  expect([...seen, await here()]).toEqual([
+    [null, null],
+    [null, null],
+    [false, false],
+  ]);
 });
