@@ -154,7 +154,17 @@ test('mcp.P13 a paused connection stays paused under another name, with function
   await expect.poll(waiting).toBe(4);
   expect(dug).toEqual(['first']);
   await ask('engine::callers::pause', { id, on: false });
-  await expect.poll(() => dug).toEqual(['first', 'as it was', 'renamed', 'for a client', 'as a worker']);
+  const all = ['first', 'as it was', 'renamed', 'for a client', 'as a worker'];
+  await expect.poll(() => dug).toEqual(all);
+
+  await ask('engine::callers::pause', { id });
+  dig('again');
+  await expect.poll(waiting).toBe(1);
+  const present = (await callers()).find((one) => one.waiting > 0)!;
+  expect([present.id === id, present.paused]).toEqual([false, true]);
+  await ask('engine::callers::pause', { id: present.id, on: false });
+  await expect.poll(() => dug).toEqual([...all, 'again']);
+  expect((await callers()).filter(({ paused }) => paused)).toEqual([]);
   sly.close();
 });
 

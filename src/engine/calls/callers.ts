@@ -1,6 +1,7 @@
 /** The callers that the engine knows: when each came and called last, and which of them an operator has paused. */
 import { callerKey } from '#contract';
 import type { Caller } from '#protocol';
+import type { Session } from '../session.ts';
 
 /** Beyond it the caller that was quiet longest is forgotten, a paused one last. */
 const MAX_CALLERS = 500;
@@ -48,6 +49,16 @@ export class Callers {
 
   isPaused(principal: Caller): boolean {
     return this.#known.get(callerKey(principal))?.isPaused === true;
+  }
+
+  /** The paused callers that hold the calls of one: itself, and the former names of its connections. */
+  pausing(key: string, sessions: Iterable<Session>): KnownCaller[] {
+    if (!this.isAnyPaused) return [];
+    const keys = new Set([key]);
+    for (const { isInProcess, principal, principals } of sessions) {
+      if (!isInProcess && callerKey(principal) === key) for (const one of principals) keys.add(callerKey(one));
+    }
+    return [...keys].flatMap((one) => this.#known.get(one) ?? []).filter(({ isPaused }) => isPaused);
   }
 
   setPaused(known: KnownCaller, isPaused: boolean): void {

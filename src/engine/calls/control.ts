@@ -5,6 +5,7 @@
  */
 import { callerKey, type Audit, type Log, type Principal } from '#contract';
 import { fail } from '../errors.ts';
+import type { Session } from '../session.ts';
 import type { Call } from './call.ts';
 import type { Callers, KnownCaller } from './callers.ts';
 import type { OpenCalls } from './open-calls.ts';
@@ -46,12 +47,22 @@ export class Control {
   }
 
   /** From now on calls of the caller wait; running calls continue. */
-  pause(key: string, isPaused: boolean, by: Principal): void {
+  pause(key: string, by: Principal): void {
     const known = this.#find(key);
-    if (known.isPaused === isPaused) return;
-    this.#parts.callers.setPaused(known, isPaused);
-    this.#acted(isPaused ? 'pause' : 'resume', by, { caller: key });
-    if (!isPaused) this.#parts.resume();
+    if (known.isPaused) return;
+    this.#parts.callers.setPaused(known, true);
+    this.#acted('pause', by, { caller: key });
+    this.#parts.changed();
+  }
+
+  /** Dispatches the waiting calls of the caller, also of connections that were paused under another name. */
+  resume(key: string, by: Principal, sessions: Iterable<Session>): void {
+    const { key: caller } = this.#find(key);
+    const paused = this.#parts.callers.pausing(caller, sessions);
+    if (paused.length === 0) return;
+    for (const known of paused) this.#parts.callers.setPaused(known, false);
+    this.#acted('resume', by, { caller });
+    this.#parts.resume();
     this.#parts.changed();
   }
 

@@ -39,7 +39,7 @@ export const callersList = engine.defineFunction({
   errors: ['deserialization_error'],
   examples: [{}],
 
-  handle(_, { calls }) {
+  handle(_, { calls, sessions }) {
     const open = calls.running(MAX_COUNTED).filter(({ via }) => via === undefined);
     const count = (key: string, isWaiting: boolean) =>
       open.filter((call) => callerKey(call.principal) === key && call.executor instanceof WaitingCalls === isWaiting)
@@ -55,7 +55,7 @@ export const callersList = engine.defineFunction({
       calls: known.calls,
       running: count(known.key, false),
       waiting: count(known.key, true),
-      paused: known.isPaused,
+      paused: calls.callers.pausing(known.key, sessions.values()).length > 0,
     }));
     return { callers: callers.toReversed() };
   },

@@ -21,7 +21,9 @@ export const callersPause = engine.defineFunction({
   examples: [],
 
   handle({ id, on }, { sessions, calls }, scope) {
-    calls.control.pause(id, on, byPerson(sessions, scope));
+    const person = byPerson(sessions, scope);
+    if (on) calls.control.pause(id, person);
+    else calls.control.resume(id, person, sessions.values());
     return { paused: on };
   },
 });
