@@ -1,9 +1,12 @@
 /** Triggers across nodes: a binding on another node needs that node to share its engine, and says so. */
 import { expect, test } from 'vitest';
 
+import type { CallError } from '#contract';
+import { engineWorker } from '#engine';
 import { NatsServers, NO_NATS } from '../../src/testing/nats.ts';
 import { addWorker, startNode, untilKnown } from './support/nodes.ts';
 
+const codeOf = (error: unknown) => (error as CallError).code;
 const TYPE = 'engine::workers-available';
 
 test.skipIf(NO_NATS)(
@@ -34,5 +37,11 @@ test.skipIf(NO_NATS)(
     await expect
       .poll(() => events.slice(before))
       .toMatchObject([{ event: 'worker_connected' }, { event: 'worker_metadata_updated' }]);
+
+    const onClosed = { ...binding, function_id: 'other::f', namespace: 'closed' };
+    await closed.cluster.leave();
+    const code = 'channel_send_failed';
+    await expect.poll(() => a.bus.call('engine::register_trigger', onClosed).catch(codeOf)).toBe(code);
+    expect(engineWorker.functions.find(({ id }) => id === 'engine::register_trigger')!.errors).toContain(code);
   },
 );

@@ -21,7 +21,7 @@ export const registerTrigger = engine.defineFunction({
     namespace: z.string().default('default').describe('Namespace of the function.'),
   }),
   response: z.object({ id: z.string() }),
-  errors: ['trigger_registration_failed', 'limit_reached', 'deserialization_error', 'forbidden'],
+  errors: ['trigger_registration_failed', 'limit_reached', 'deserialization_error', 'forbidden', 'channel_send_failed'],
   examples: [{ trigger_type: 'engine::workers-available', function_id: 'my::on-workers', config: {} }],
 
   async handle(request, { triggers, calls }, { call: { principal } }) {
