@@ -263,7 +263,10 @@ export class Engine {
     }
   }
 
-  /** A worker that fires a trigger calls with its own rights: a caller may bind only functions that it may call. */
+  /**
+   * A worker that fires a trigger calls with its own rights, the engine with those of the caller that bound it: a caller
+   * may bind only functions that it may call.
+   */
   #bindTrigger(session: Session, frame: FrameOf<'registertrigger'>): void {
     const failure = this.#calls.whyNotBind(session.principal, frame.function_id, frame.namespace ?? DEFAULT_NAMESPACE);
     if (failure) this.#triggers.refuse(session, frame, failure);

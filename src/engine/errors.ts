@@ -33,7 +33,7 @@ export const errors = defineErrors({
     meaning: 'A payload or a result cannot be written as JSON, for example because it is nested too deep.',
     http: 422,
     message: (d: { what: 'request' | 'result' }) =>
-      `the ${d.what} cannot be written as JSON: it may be nested too deep`,
+      `the ${d.what} cannot be written as JSON: it may be nested too deep or hold a BigInt; send that part as a string`,
   },
   too_many_calls: {
     meaning: 'One connection has too many calls waiting for their answer.',
@@ -49,7 +49,7 @@ export const errors = defineErrors({
   TIMEOUT: {
     meaning: 'No answer came within the engine deadline.',
     http: 504,
-    message: (d: { ms: number }) => `invocation timed out after ${d.ms}ms`,
+    message: (d: { ms: number }) => `invocation timed out after ${d.ms}ms: check its effects before you call it again`,
   },
   CANCELLED: {
     meaning: 'A person ended the call in the console.',

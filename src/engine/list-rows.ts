@@ -79,7 +79,7 @@ export function triggerRow(trigger: Trigger) {
   };
 }
 
-/** Mark of a trigger whose type has no provider. */
+/** Mark of a trigger whose type has no provider, or whose provider refused it. */
 export function pendingMark({ isParked }: Trigger): { pending?: true } {
   return isParked ? { pending: true } : {};
 }

@@ -100,8 +100,10 @@ export class Triggers {
       throw fail('limit_reached', { what: 'durable triggers: remove one first', limit });
     }
     const maxBytes = this.#limits.maxRegistrationBytes;
-    if (Buffer.byteLength(JSON.stringify(trigger)) > maxBytes) {
-      throw fail('limit_reached', { what: 'bytes in a durable trigger', limit: maxBytes });
+    const bytes = Buffer.byteLength(JSON.stringify(trigger));
+    if (bytes > maxBytes) {
+      const what = `bytes in a durable trigger, not ${bytes}: shorten its config or metadata`;
+      throw fail('limit_reached', { what, limit: maxBytes });
     }
     const bound = { ...trigger, isParked: true };
     this.#bind(bound);

@@ -292,8 +292,9 @@ export class Calls {
     }
     // A call made for a running call does not wait, so that the running one can end.
     const mayWait = from.via === undefined && !(fn && isBuiltIn(fn.owner));
-    if (mayWait && this.#isPaused(from.principal, request.session))
+    if (mayWait && this.#isPaused(from.principal, request.session)) {
       return this.#dispatch.handOver({ ...(fn ?? called), owner: this.#paused }, request, from);
+    }
     return queue === undefined
       ? this.#dispatch.handOver(fn!, request, from)
       : this.#dispatch.enqueue(request, queue, from);
@@ -310,8 +311,8 @@ export class Calls {
   }
 
   /**
-   * A function of another node is authorized there, by the grants that this node sends. Denials of this node and
-   * the policies of its callers are known only here, and a queue sends no grants.
+   * The owning node authorizes its functions by the grants sent; only local denials and policies are checked here.
+   * A queue sends no grants.
    */
   #authorize(
     principal: Principal,

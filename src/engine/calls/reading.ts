@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { fieldOf, lineReader, noteOf, ReadsSchema, saysFailed } from '#contract';
 import { ChangeSchema } from '#protocol';
 
-/** `warning`: answered, and the answer means more than success, such as `exit 2`. */
+/** `warning`: returned, but not plain success, such as `exit 2`. */
 export type OutcomeKind = 'ok' | 'warning' | 'failed' | 'refused' | 'cancelled';
 
 export interface Outcome {

@@ -97,7 +97,7 @@ test('an unanswered call ends at the deadline of the engine', async () => {
     type: 'invocationresult',
     invocation_id: 'mine',
     function_id: 'mute::fn',
-    error: { code: 'TIMEOUT', message: 'invocation timed out after 100ms' },
+    error: { code: 'TIMEOUT', message: 'invocation timed out after 100ms: check its effects before you call it again' },
   });
   await mute.next((frame) => frame.type === 'cancelinvocation');
   expect(await activeCalls(caller)).toBe(0);
