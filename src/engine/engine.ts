@@ -83,7 +83,7 @@ export class Engine {
     const shared = { registry: this.#registry, limits: this.limits, log: this.#log };
     const observers = { watched: this.#watched, audit, metrics: this.#metrics.calls, telemetry };
     this.#calls = new Calls({ ...shared, ...observers, access });
-    this.#registration = new FunctionRegistration({ ...shared, calls: this.#calls });
+    this.#registration = new FunctionRegistration({ ...shared, rights: this.#calls.rights });
     this.#registerBuiltIns();
   }
 
@@ -169,7 +169,7 @@ export class Engine {
 
   /** Denies functions to every caller, in one namespace. */
   deny(namespace: string, denial: Denial): void {
-    this.#calls.deny(namespace, denial);
+    this.#calls.rights.deny(namespace, denial);
   }
 
   /** Connects a peer in this process: same frames, no socket. */
@@ -268,7 +268,11 @@ export class Engine {
    * may bind only functions that it may call.
    */
   #bindTrigger(session: Session, frame: FrameOf<'registertrigger'>): void {
-    const failure = this.#calls.whyNotBind(session.principal, frame.function_id, frame.namespace ?? DEFAULT_NAMESPACE);
+    const failure = this.#calls.rights.whyNotBind(
+      session.principal,
+      frame.function_id,
+      frame.namespace ?? DEFAULT_NAMESPACE,
+    );
     if (failure) this.#triggers.refuse(session, frame, failure);
     else this.#triggers.bind(session, frame);
   }

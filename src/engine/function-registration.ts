@@ -1,7 +1,7 @@
 /** Functions that peers offer: which are accepted and which are refused, with the message to the peer. */
 import type { Log } from '#contract';
 import type { Frame, FrameOf } from '#protocol';
-import type { Calls } from './calls/index.ts';
+import type { Rights } from './calls/rights.ts';
 import type { EngineLimits } from './limits.ts';
 import { isBuiltIn, type RegisteredFunction, type Registry } from './registry.ts';
 import type { Session } from './session.ts';
@@ -13,7 +13,7 @@ interface Parts {
   registry: Registry;
   limits: EngineLimits;
   log: Log;
-  calls: Pick<Calls, 'mayCall'>;
+  rights: Rights;
 }
 
 export class FunctionRegistration {
@@ -24,8 +24,8 @@ export class FunctionRegistration {
   }
 
   take(session: Session, frame: FrameOf<'registerfunction'>): void {
-    const { registry, limits, log, calls } = this.#parts;
-    if (!calls.mayCall(session.principal, SERVE)) {
+    const { registry, limits, log, rights } = this.#parts;
+    if (!rights.mayCall(session.principal, SERVE)) {
       this.#warn(session, frame.id, 'its policy');
       return session.refuseFunction(frame.id, 'engine');
     }

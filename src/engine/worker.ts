@@ -21,7 +21,7 @@ export interface EngineContext {
   readonly events: Events;
   readonly watched: Watched;
   readonly metrics: Metrics;
-  readonly calls: Pick<Calls, 'approvals' | 'whyNotBind' | 'observed' | 'running' | 'callers' | 'control'>;
+  readonly calls: Pick<Calls, 'approvals' | 'rights' | 'observed' | 'running' | 'callers' | 'control'>;
 }
 
 export const engine = defineWorker({

@@ -8,8 +8,6 @@ import {
   Failure,
   type AccessControl,
   type Audit,
-  type CalledFunction,
-  type Denial,
   type Log,
   type Principal,
   type Telemetry,
@@ -18,26 +16,26 @@ import {
 import type { EncodedFrame, EventFrame, FrameHead, InvokeFrame, ResultFrame } from '#protocol';
 import { fail, plainBody } from '../errors.ts';
 import type { EngineLimits } from '../limits.ts';
-import { isBuiltIn, isFar, type RegisteredFunction, type Registry } from '../registry.ts';
+import { isBuiltIn, type Registry } from '../registry.ts';
 import { DEFAULT_NAMESPACE } from '../namespace.ts';
 import type { Session } from '../session.ts';
 import { isOrActsFor } from '../session-principal.ts';
 import type { Trigger } from '../triggers.ts';
 import type { CallMetrics } from '../telemetry/call-metrics.ts';
 import { Approvals } from './approvals.ts';
-import { Policies, type Ruling } from './authorize.ts';
 import { Callers } from './callers.ts';
 import { waitingOf, type Call, type From, type Waiting } from './call.ts';
 import { CallEvents } from './call-events.ts';
 import { withTrueCaller } from './call-frames.ts';
 import { Control } from './control.ts';
 import { Dispatch, notShared } from './dispatch.ts';
-import type { Executor, Request } from './executor.ts';
+import type { Request } from './executor.ts';
 import { WaitingCalls } from './waiting-calls.ts';
 import { principalFor, UNREADABLE, vouchedFor } from './on-behalf.ts';
 import { Observed } from './observe.ts';
 import { OpenCalls } from './open-calls.ts';
 import { Reading } from './reading.ts';
+import { Rights } from './rights.ts';
 import { Settle } from './settle.ts';
 
 const SWEEP_MS = 30_000;
@@ -60,7 +58,7 @@ export class Calls {
   readonly callers = new Callers();
   readonly control: Control;
   readonly approvals: Approvals;
-  readonly #policies: Policies;
+  readonly rights: Rights;
   readonly #open = new OpenCalls();
   readonly #paused = new WaitingCalls('paused');
   readonly #events = new CallEvents(this.#open);
@@ -72,7 +70,7 @@ export class Calls {
 
   constructor({ registry, limits, log, watched, access, audit, metrics, telemetry }: CallsParts) {
     this.#registry = registry;
-    this.#policies = new Policies(access);
+    this.rights = new Rights(registry, access);
     this.#limits = limits;
     this.observed = new Observed(limits.maxCallContentBytes, { watched, audit, metrics, telemetry });
     const shared = { open: this.#open, events: this.#events, observed: this.observed, limits };
@@ -110,10 +108,10 @@ export class Calls {
     const fn = this.#registry.resolve(functionId, namespace);
     if (!fn || fn instanceof Failure || isBuiltIn(fn.owner)) return;
     const frame = { type: 'invokefunction', function_id: functionId, namespace, data: payload, metadata } as const;
-    const { verdict, rule, failure } = this.#authorize(principal, fn, { payload });
+    const { rule, failure } = this.rights.forEvent(principal, fn, payload);
     const from = { principal, ...(principal.grants.policy !== undefined && { rule }) };
-    if (verdict === 'allow') this.#dispatch.handOver(fn, { frame }, from);
-    else this.#refuse(frame, from, failure ?? notForTriggers(functionId));
+    if (failure) this.#refuse(frame, from, failure);
+    else this.#dispatch.handOver(fn, { frame }, from);
   }
 
   /** Takes a result from a peer. Unknown, repeated and foreign results are dropped. */
@@ -182,34 +180,6 @@ export class Calls {
     return { running: this.#open.count - waitingForApproval - waitingForResume, waitingForApproval, waitingForResume };
   }
 
-  /** Whether a principal may call a function with any payload. */
-  mayCall(principal: Principal, id: string, namespace = DEFAULT_NAMESPACE): boolean {
-    const fn = this.#registry.find(id, namespace) ?? { id, namespace };
-    return this.#policies.authorize(principal, fn, undefined).verdict === 'allow';
-  }
-
-  /**
-   * Why a principal may not bind a trigger to a function. With a policy the function must be served, because its
-   * declaration decides; its trigger may be fired by a worker, whose own rights are checked then.
-   */
-  whyNotBind(principal: Principal, id: string, namespace = DEFAULT_NAMESPACE): Failure | undefined {
-    const fn = this.#registry.resolve(id, namespace);
-    if (fn instanceof Failure) return fn;
-    if (!fn && principal.grants.policy !== undefined) {
-      const text = `${id} is not served, so the policy of ${principal.label} cannot be checked; bind it once its worker is connected`;
-      return fail('forbidden', { text });
-    }
-    const { failure, verdict } = this.#authorize(principal, fn ?? { id, namespace }, {});
-    if (failure) return failure;
-    if (verdict === 'allow') return undefined;
-    return notForTriggers(id);
-  }
-
-  /** Denies to every caller, in one namespace. */
-  deny(namespace: string, denial: Denial): void {
-    this.#policies.deny(namespace, denial);
-  }
-
   close(): void {
     clearInterval(this.#sweeper);
     this.#events.close();
@@ -221,7 +191,7 @@ export class Calls {
    */
   #fromOf(session: Session, { caller, via, on_behalf_of }: InvokeFrame, waiting: Waiting | undefined): From {
     if (session.node)
-      return { ...vouchedFor(session.node, { caller, via, on_behalf_of }, this.#policies.ofNodes), waiting };
+      return { ...vouchedFor(session.node, { caller, via, on_behalf_of }, this.rights.ofNodes), waiting };
     if (session.isInProcess) {
       return { principal: (caller as Principal | undefined) ?? session.principal, via: via ?? undefined, waiting };
     }
@@ -277,14 +247,17 @@ export class Calls {
   #send(request: Request, from: From): Failure | undefined {
     const { function_id: id, namespace, action, data } = request.frame;
     const called = { id, namespace: namespace ?? DEFAULT_NAMESPACE };
-    const fn = request.session?.node ? this.#findShared(called) : this.#registry.resolve(id, called.namespace);
+    const fn = this.rights.find(called, request.session);
     if (fn instanceof Failure) return fn;
     const queue = action?.type === 'enqueue' ? action.queue : undefined;
     if (!fn && queue === undefined) {
       return request.session?.node ? notShared(called) : this.#dispatch.notFound(called);
     }
 
-    const ruling = this.#authorize(from.principal, fn ?? called, { payload: data, isQueued: queue !== undefined });
+    const ruling = this.rights.authorize(from.principal, fn ?? called, {
+      payload: data,
+      isQueued: queue !== undefined,
+    });
     if (from.principal.grants.policy !== undefined) from.rule = ruling.rule;
     if (ruling.failure) return ruling.failure;
     if (ruling.verdict === 'ask' && !this.approvals.covers(from, ruling)) {
@@ -300,29 +273,6 @@ export class Calls {
       : this.#dispatch.enqueue(request, queue, from);
   }
 
-  /**
-   * For a call of another node: only functions served here, so that calls never travel in a circle, and only shared
-   * ones.
-   */
-  #findShared({ id, namespace }: CalledFunction): RegisteredFunction | undefined {
-    const { otherNodes } = this.#registry;
-    const found = otherNodes?.namespacesHere(namespace).map((here) => this.#registry.find(id, here)) ?? [];
-    return found.find((fn) => fn && otherNodes?.isShared(fn));
-  }
-
-  /**
-   * The owning node authorizes its functions by the grants sent; only local denials and policies are checked here.
-   * A queue sends no grants.
-   */
-  #authorize(
-    principal: Principal,
-    fn: CalledFunction & { owner?: Executor },
-    { payload, isQueued = false }: { payload?: unknown; isQueued?: boolean },
-  ): Ruling {
-    const isDecidedThere = fn.owner && isFar(fn.owner) && principal.grants.policy === undefined && !isQueued;
-    return isDecidedThere ? this.#policies.byDenials(fn) : this.#policies.authorize(principal, fn, payload);
-  }
-
   #endOverdue(): void {
     const limitMs = this.#limits.callDeadlineMs;
     for (const call of this.#open.begunBefore(Date.now() - limitMs)) {
@@ -330,8 +280,4 @@ export class Calls {
       this.#settle.refuse(call.waiting, call.functionId, fail('TIMEOUT', { ms: limitMs }));
     }
   }
-}
-
-function notForTriggers(id: string): Failure {
-  return fail('forbidden', { text: `${id} may not be bound to a trigger: each call of it needs an approval` });
 }

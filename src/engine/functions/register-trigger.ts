@@ -26,7 +26,7 @@ export const registerTrigger = engine.defineFunction({
 
   async handle(request, { triggers, calls }, { call: { principal } }) {
     const binder = withoutApproval(principal as Principal);
-    const failure = calls.whyNotBind(binder, request.function_id, request.namespace);
+    const failure = calls.rights.whyNotBind(binder, request.function_id, request.namespace);
     if (failure) throw failure;
     const id = randomUUID();
     await triggers.bindDurably({
