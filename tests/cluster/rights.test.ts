@@ -1,7 +1,18 @@
 /** Rights of callers across nodes: decided where the function runs, for the caller that its own node vouches for. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { makePrincipal, type AccessControl, type AuditedCall, type CallError, type Principal } from '#contract';
+import { assembleCell, availableWorkers, presetEntries } from '#assembly';
+import { ClusterSettingsSchema, joinCluster, OwnNode } from '#cluster';
+import { connect } from '#client';
+import {
+  makePrincipal,
+  silentLog,
+  type AccessControl,
+  type AuditedCall,
+  type CallError,
+  type Principal,
+} from '#contract';
+import { endToken } from '../../src/assembly/end-token.ts';
 import { NatsServers, NO_NATS } from '../../src/testing/nats.ts';
 import { addWorker, startNode, untilKnown, type TestNode } from './support/nodes.ts';
 
