@@ -89,9 +89,14 @@ export class Access implements AccessControl {
     return named?.decide(this.factsOf(fn, payload)) ?? { verdict: 'deny', rule: `${policy}: there is no such policy` };
   }
 
-  factsOf({ id, namespace, metadata }: CalledFunction, payload: unknown): CallFacts {
+  factsOf({ id, namespace, namespaceNames, metadata }: CalledFunction, payload: unknown): CallFacts {
     const { subject, ...announced } = this.#read(metadata);
-    return { id, namespace, ...announced, ...subjectOf(subject, payload, this.#workspace) };
+    return {
+      id,
+      namespaces: namespaceNames ?? [namespace],
+      ...announced,
+      ...subjectOf(subject, payload, this.#workspace),
+    };
   }
 
   #tokens(): readonly TokenEntry[] {

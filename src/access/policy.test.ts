@@ -34,7 +34,7 @@ const FUNCTIONS: Record<string, Known> = {
 
 function factsOf(id: string, payload: unknown = {}): CallFacts | undefined {
   const known = FUNCTIONS[id];
-  return known && { id, namespace: 'default', ...known, ...subjectOf(known.subject, payload, WORKSPACE) };
+  return known && { id, namespaces: ['default'], ...known, ...subjectOf(known.subject, payload, WORKSPACE) };
 }
 
 function policy(rules: unknown): Policy {
@@ -136,7 +136,7 @@ test('an allow rule by permission has to cover every permission of the function'
 });
 
 test('a rule by effect or permission never allows an undeclared function, and denies it', () => {
-  const foreign: CallFacts = { id: 'math::add', namespace: 'default' };
+  const foreign: CallFacts = { id: 'math::add', namespaces: ['default'] };
   for (const matcher of [{ effect: 'read' }, { permission: '*' }]) {
     expect(policy([{ allow: matcher }]).decide(foreign).verdict).toBe('deny');
     expect(policy([{ allow: {} }, { deny: matcher }]).decide(foreign).verdict).toBe('deny');
@@ -153,7 +153,7 @@ test.each([
   ['*ab*ab*', 'ab', false],
   ['coder::read.file', 'coder::read-file', false],
 ])('a glob over ids: %s and %s', (glob, id, expected) => {
-  expect(policy([{ allow: { function: glob } }]).rules[0]!.matches({ id, namespace: 'default' })).toBe(expected);
+  expect(policy([{ allow: { function: glob } }]).rules[0]!.matches({ id, namespaces: ['default'] })).toBe(expected);
 });
 
 test('examples are checked at the start', () => {

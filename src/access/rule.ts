@@ -15,7 +15,8 @@ import { UNKNOWN, type CallSubject } from './subject.ts';
 /** A call as rules see it. */
 export interface CallFacts extends CallSubject {
   readonly id: string;
-  readonly namespace: string;
+  /** Every name of the namespace. */
+  readonly namespaces: readonly string[];
   /** Absent: the function declares none, and may do anything. */
   readonly effect?: string | undefined;
   /** Absent: the function declares none. */
@@ -58,7 +59,7 @@ function compileMatcher(matcher: MatcherConfig, verdict: Verdict, where: string)
     if (given !== undefined) parts.push(make([given].flat()));
   };
   add('function', (globs) => matching(globs, ({ id }) => [id]));
-  add('namespace', (globs) => matching(globs, ({ namespace }) => [namespace]));
+  add('namespace', (globs) => matching(globs, ({ namespaces }) => namespaces));
   add(
     'effect',
     (effects) =>
@@ -105,7 +106,7 @@ function programPart(globs: string[], allows: boolean): Part {
   };
 }
 
-function matching(globs: string[], textsOf: (call: CallFacts) => string[]): Part {
+function matching(globs: string[], textsOf: (call: CallFacts) => readonly string[]): Part {
   const fits = textMatcher(globs);
   return (call) => textsOf(call).some(fits);
 }

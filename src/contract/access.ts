@@ -39,6 +39,8 @@ export interface Decision {
 export interface CalledFunction {
   readonly id: string;
   readonly namespace: string;
+  /** All names of the namespace, if it is of another node: a rule that has one of them applies to each. */
+  readonly namespaceNames?: readonly string[];
   readonly metadata?: unknown;
 }
 

@@ -18,6 +18,7 @@ import type { Session } from './session.ts';
 export interface RegisteredFunction {
   id: string;
   namespace: string;
+  namespaceNames?: readonly string[];
   description?: string | null;
   requestFormat?: unknown;
   responseFormat?: unknown;

@@ -1,6 +1,7 @@
 /** Rights of callers across nodes: decided where the function runs, for the caller that its own node vouches for. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { Access, accessConfig } from '#access';
 import { assembleCell, availableWorkers, presetEntries } from '#assembly';
 import { ClusterSettingsSchema, joinCluster, OwnNode } from '#cluster';
 import { connect } from '#client';
@@ -94,6 +95,31 @@ describe.skipIf(NO_NATS)('rights across nodes (needs nats-server)', () => {
     expect(await onHost('tool::wipe', 'host/a/b')).toBe('forbidden');
     expect(await host.bus.call('tool::wipe')).toBe('wiped');
   });
+
+  test.each(['host', 'spare'])(
+    'bus.P18 a policy that denies the namespace %s denies it by every name',
+    async (denied) => {
+      await addWorker(host.engine, { 'tool::cut': () => 'cut' });
+      const policies = { guarded: [{ allow: { function: '*' } }, { deny: { namespace: denied } }] };
+      const config = accessConfig.parse({ policies });
+      const guard = await startNode(
+        nats.urls,
+        `guard-${denied}`,
+        {},
+        {
+          access: new Access({ config, workspace: '/', find: () => undefined }),
+        },
+      );
+      await untilKnown(guard, 'host');
+      const caller = makePrincipal('token', 'guarded', { policy: 'guarded' });
+      const call = (namespace: string) => guard.bus.call('tool::cut', {}, { namespace, caller }).catch(codeOf);
+      await expect.poll(() => call('default')).toBe('cut');
+      for (const name of ['host', 'host/default', 'host/host', 'spare', 'spare/default', 'spare/host']) {
+        expect([name, await call(name)]).toEqual([name, 'forbidden']);
+      }
+      await guard[Symbol.asyncDispose]();
+    },
+  );
 
   test('bus.P18 a worker that the preset of this node leaves out is not called on another node instead', async () => {
     const worker = await addWorker(host.engine, { 'sandbox::create': () => 'made', 'sandbox::list': () => 'listed' });

@@ -94,13 +94,14 @@ test.each(['deny', 'ask'] as const)('an event call that a policy would %s is ref
   expect(ended.at(-1)).toMatchObject({ function_id: SEEN, caller: 'binder', code: 'forbidden' });
 });
 
-test('callers with one token are gone when its last connection closes', async () => {
-  const links = ['a', 'b'].map((name) => {
+test('callers with one token are gone when its last connection closes, until one of them calls again', async () => {
+  const connected = (name: string) => {
     const link = peer({ token: 'ci' });
     introduce(link, name);
     link.send({ type: 'invokefunction', function_id: SEEN, action: { type: 'void' }, data: {} });
     return link;
-  });
+  };
+  const links = ['a', 'b'].map(connected);
   const here = async () => {
     await delivered();
     const { callers } = (await inside.call('engine::callers::list')) as { callers: { id: string; here: unknown }[] };
@@ -111,9 +112,12 @@ test('callers with one token are gone when its last connection closes', async ()
     seen.push(await here());
     link.close();
   }
+  seen.push(await here());
+  connected('a');
   expect([...seen, await here()]).toEqual([
     [null, null],
     [null, null],
     [false, false],
+    [null, false],
   ]);
 });

@@ -180,7 +180,7 @@ export class Directory {
       .filter((worker) => isIn(worker, peer, inner))
       .flatMap(({ functions }) => functions)
       .find((fn) => fn.id === id);
-    const found = toFunction(known ?? { id }, namespace, peer);
+    const found = { ...toFunction(known ?? { id }, namespace, peer), namespaceNames: namesOf(inner, peer) };
     if (known) this.#resolved.get(peer)?.set(key, found);
     return found;
   }
@@ -230,6 +230,13 @@ function toFunction(fn: AnnouncedFunction, namespace: string, { session }: Peer)
   const { id, description, request_format, response_format, metadata } = fn;
   const formats = { requestFormat: request_format, responseFormat: response_format };
   return { id, namespace, description, ...formats, metadata, owner: session };
+}
+
+/** All names of a namespace of the peer. There its own name is the default namespace too. */
+function namesOf(inner: string, { address, report }: Peer): string[] {
+  const names = [address.name, ...(report?.aliases ?? [])];
+  if (inner !== DEFAULT && inner !== address.name) return names.map((name) => `${name}/${inner}`);
+  return names.flatMap((name) => [name, `${name}/${DEFAULT}`, `${name}/${address.name}`]);
 }
 
 /** Whether a call of that namespace of the peer reaches the worker. */

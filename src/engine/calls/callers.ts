@@ -30,6 +30,8 @@ export class Callers {
   called(principal: Caller): KnownCaller {
     const known = this.#seen(principal);
     known.calls += 1;
+    // It is back, and its surface may not report that.
+    if (known.isHere === false) delete known.isHere;
     return known;
   }
 
