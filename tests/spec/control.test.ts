@@ -168,6 +168,21 @@ test('mcp.P13 a paused connection stays paused under another name, with function
   sly.close();
 });
 
+test('mcp.P13 calls for events wait while the caller that bound them is paused', async () => {
+  const binding = { trigger_type: 'engine::workers-available', function_id: 'digger::dig', config: {} };
+  const { id } = (await agent.call('engine::register_trigger', binding)) as { id: string };
+  await agent.call('digger::dig', { at: 'first' });
+  const { id: callerId } = await caller();
+  await ask('engine::callers::pause', { id: callerId });
+  const arriving = await connect(running.url, { name: 'newcomer' });
+  await expect.poll(async () => (await caller()).waiting).toBeGreaterThan(0);
+  expect(dug).toEqual(['first']);
+  await ask('engine::callers::pause', { id: callerId, on: false });
+  await expect.poll(() => dug.length).toBeGreaterThan(1);
+  await agent.call('engine::unregister_trigger', { id });
+  arriving.close();
+});
+
 test('mcp.P13 a waiting call ends with its caller, its timeout, its cancellation and the stop of its caller', async () => {
   await agent.call('digger::dig', { at: 'first' });
   const { id } = await caller();

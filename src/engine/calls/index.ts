@@ -104,14 +104,15 @@ export class Calls {
    * Calls a function for an event of the engine, without waiting for the answer. The rights of the principal that
    * bound the trigger are checked at every event: the function may be another than when it was bound.
    */
-  fire({ functionId, namespace, metadata, principal }: Trigger, payload: unknown): void {
+  fire({ functionId, namespace, metadata, principal, binder }: Trigger, payload: unknown): void {
     const fn = this.#registry.resolve(functionId, namespace);
     if (!fn || fn instanceof Failure || isBuiltIn(fn.owner)) return;
     const frame = { type: 'invokefunction', function_id: functionId, namespace, data: payload, metadata } as const;
     const { rule, failure } = this.rights.forEvent(principal, fn, payload);
     const from = { principal, ...(principal.grants.policy !== undefined && { rule }) };
-    if (failure) this.#refuse(frame, from, failure);
-    else this.#dispatch.handOver(fn, { frame }, from);
+    if (failure) return this.#refuse(frame, from, failure);
+    const owner = this.#isPaused(principal, binder) ? this.#paused : fn.owner;
+    this.#dispatch.handOver({ ...fn, owner }, { frame }, from);
   }
 
   /** Takes a result from a peer. Unknown, repeated and foreign results are dropped. */
