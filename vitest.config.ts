@@ -55,7 +55,7 @@ const long = [
 const pure = [
   'console/src/**/*.test.ts',
   'src/{ai-sdk,assembly,cli,client,cluster,contract,engine,file-functions,library,otlp,protocol,surfaces,version}/**/*.test.ts',
-  'tests/!(commits|contributing|sandboxes-ran).test.ts',
+  'tests/!(check|commits|contributing|sandboxes-ran).test.ts',
   'tests/pins/**/*.test.ts',
 ];
 
@@ -63,7 +63,7 @@ const pure = [
 const together = {
   pure,
   unit: ['src/{access,egress,fence,host,job-functions,sandbox,testing,workers}/**/*.test.ts'],
-  repo: ['tests/{commits,contributing,sandboxes-ran}.test.ts'],
+  repo: ['tests/{check,commits,contributing,sandboxes-ran}.test.ts'],
   spec: ['tests/spec/**/*.{test,spec}.ts'],
   compat: ['tests/compat/**/*.test.ts'],
   security: ['tests/security/**/*.test.ts'],

@@ -7,13 +7,14 @@
  * and then only the tests run.
  */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { defaultBackend } from './backends.mjs';
-import { closingLine } from './closing-line.mjs';
+import { closingLines } from './closing-line.mjs';
 
 /** `lint` reports errors of types too: checking them once more with `tsc` is for the full run. */
 const STATIC_STEPS = ['lint', 'format:check', 'knip', 'docs:check'];
@@ -57,9 +58,10 @@ for (const { name, isOk, seconds, output } of await staticSteps) {
   report(isOk ? 'ok' : 'FAIL', name, seconds);
   if (isOk) continue;
   counts.failed += 1;
+  counts.failures.push([name]);
   console.log(`${output.trimEnd()}\n`);
 }
-console.log(closingLine(counts));
+console.log(closingLines(counts));
 process.exitCode = counts.failed > 0 ? 1 : 0;
 
 async function strongestBackend() {
@@ -76,12 +78,12 @@ async function runStaticSteps() {
   return results;
 }
 
-/** vitest's own counts; one failure more when it fails without saying so there. */
+/** vitest's own counts; one failure more when it fails without a failure there. */
 async function runTests(projects) {
   const folder = mkdtempSync(join(tmpdir(), 'workcell-check-'));
   const countsFile = join(folder, 'counts.json');
   try {
-    const { isOk, seconds } = await run('vitest run', {
+    const { isOk, seconds, ended } = await run('vitest run', {
       args: [...workersArg, ...vitestArgs],
       stdio: 'inherit',
       env: {
@@ -92,10 +94,13 @@ async function runTests(projects) {
     });
     const counts = existsSync(countsFile)
       ? JSON.parse(readFileSync(countsFile, 'utf8'))
-      : { passed: 0, failed: 0, skipped: 0 };
+      : { passed: 0, failed: 0, skipped: 0, failures: [] };
     const hasRun = counts.passed + counts.failed + counts.skipped > 0;
-    if (!hasRun) console.log('No test ran.');
-    if ((!isOk || !hasRun) && counts.failed === 0) counts.failed = 1;
+    if ((!isOk || !hasRun) && counts.failed === 0) {
+      counts.failed = 1;
+      const reason = hasRun ? 'no test failed: the reason is in the output above' : 'no test ran';
+      counts.failures.push(['vitest', `${ended}, but ${reason}`]);
+    }
 
     report(counts.failed === 0 ? 'ok' : 'FAIL', 'vitest', seconds);
     return counts;
@@ -117,8 +122,9 @@ async function run(command, { args = [], stdio = ['ignore', 'pipe', 'pipe'], env
   child.stdout?.setEncoding('utf8').on('data', (text) => (output += text));
   child.stderr?.setEncoding('utf8').on('data', (text) => (output += text));
 
-  const exitCode = await new Promise((done, fail) => child.on('close', done).on('error', fail));
-  return { isOk: exitCode === 0, seconds: `${((performance.now() - started) / 1000).toFixed(1)} s`, output };
+  const [exitCode, signal] = await once(child, 'close');
+  const ended = signal === null ? `ended with exit code ${exitCode}` : `was ended by ${signal}`;
+  return { isOk: exitCode === 0, ended, seconds: `${((performance.now() - started) / 1000).toFixed(1)} s`, output };
 }
 
 /** One word of a command line. */

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 
-import { closingLine } from './closing-line.mjs';
+import { closingLines } from './closing-line.mjs';
 
 const NODE_FLOOR = [20, 19];
 const LOCK_HASH = 'node_modules/.workcell-lock-hash';
@@ -104,7 +104,7 @@ function runNpm(doing, args) {
 /** Ends the run. A test run that never reached its tests still closes with its line. */
 function stop(code) {
   if (/^pre(check|test)/.test(process.env.npm_lifecycle_event ?? ''))
-    console.log(closingLine({ passed: 0, failed: 1, skipped: 0 }));
+    console.log(closingLines({ passed: 0, failed: 1, skipped: 0, failures: [] }));
   process.exit(code);
 }
 
