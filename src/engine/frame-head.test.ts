@@ -71,8 +71,8 @@ test.each<[string, string, object]>([
 test('reads the head of any frame as JSON.parse would', () => {
   fc.assert(
     fc.property(
-      fc.string({ unit: 'binary', maxLength: 100 }),
-      fc.string({ unit: 'binary', maxLength: 100 }),
+      fc.string({ unit: 'binary', maxLength: 100, size: 'max' }),
+      fc.string({ unit: 'binary', maxLength: 100, size: 'max' }),
       (invocationId, functionId) => {
         const frame = { type: 'invokefunction', invocation_id: invocationId, function_id: functionId, data: filler };
         const bytes = Buffer.from(JSON.stringify(frame));

@@ -116,7 +116,7 @@ const fate: fc.Arbitrary<Fate> = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: 500, max: 12_000 }) },
 );
 const plan: fc.Arbitrary<Plan> = fc.record({
-  fates: fc.array(fate, { minLength: 1, maxLength: 40 }),
+  fates: fc.array(fate, { minLength: 1, maxLength: 40, size: 'max' }),
   calls: fc.array(
     fc.record({
       atMs: fc.integer({ min: 0, max: BAD_MS }),

@@ -109,7 +109,7 @@ describe.skipIf(!systemCalls())('opening at once', () => {
           expect(outcomes('at-once')).toEqual(outcomes('after-finding'));
         },
       ),
-      { numRuns: rounds(30, 100, 1000) },
+      { numRuns: rounds(100, 100, 1000) },
     );
   }, 60_000);
 });

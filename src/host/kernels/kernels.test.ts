@@ -15,6 +15,7 @@ const bytes = (maxLength: number, minLength = 0) =>
   fc.array(fc.constantFrom(...Buffer.from('aAbBkK\n\0[{@`zZ'), 0xc4, 0xb0, 0xe2, 0x84, 0xaa, 0xff), {
     minLength,
     maxLength,
+    size: 'max',
   });
 const start = fc.integer({ min: TEXT, max: TEXT + 17 });
 
@@ -60,7 +61,7 @@ test('findRun finds the first place where characters of the kinds follow each ot
   fc.assert(
     fc.property(
       bytes(200),
-      fc.array(fc.nat(kinds.length - 1), { minLength: 1, maxLength: 16 }),
+      fc.array(fc.nat(kinds.length - 1), { minLength: 1, maxLength: 16, size: 'max' }),
       start,
       (raw, picked, at) => {
         const text = place(raw, at);
@@ -106,7 +107,7 @@ test('the characters that ASCII letters stand for in another case are seen', () 
   const strange = ['\u0130', '\u017F', '\u212A'];
   const piece = fc.constantFrom('a', 'k', ...strange, '\u0141', '\u2122', 'é', '字');
   fc.assert(
-    fc.property(fc.array(piece, { maxLength: 60 }), start, fc.nat(8), (pieces, at, cut) => {
+    fc.property(fc.array(piece, { maxLength: 60, size: 'max' }), start, fc.nat(8), (pieces, at, cut) => {
       const all = Buffer.from(pieces.join(''));
       const text = place([...all.subarray(0, Math.max(0, all.length - cut))], at);
       const strangers = strange.some((stranger) => text.includes(stranger));
@@ -120,7 +121,7 @@ test('text is escaped as JSON.stringify does, wherever it stands', () => {
   const [to, most] = [8192, 6 * 120];
   const byte = fc.oneof(fc.nat(127), fc.constantFrom(...Buffer.from('ab\n"\\')));
   fc.assert(
-    fc.property(fc.array(byte, { maxLength: 120 }), start, (raw, at) => {
+    fc.property(fc.array(byte, { maxLength: 120, size: 'max' }), start, (raw, at) => {
       const text = place(raw, at);
       buffer.fill('"', to, to + most + 64);
       const length = kernels.escapeJson(at, text.length, to);

@@ -6,7 +6,10 @@ import { OutputRing, type RingRead } from './output-ring.ts';
 import type { OutputStream } from './process.ts';
 
 const streams = fc.constantFrom<OutputStream>('stdout', 'stderr');
-const writes = fc.array(fc.record({ stream: streams, size: fc.integer({ min: 0, max: 40 }) }), { maxLength: 60 });
+const writes = fc.array(fc.record({ stream: streams, size: fc.integer({ min: 0, max: 40 }) }), {
+  maxLength: 60,
+  size: 'max',
+});
 
 /** One letter for each byte: `o` and `e` by stream, so that order and stream can be compared as text. */
 function written(history: readonly { stream: OutputStream; size: number }[]): string {

@@ -126,6 +126,7 @@ const { pattern: patterns } = fc.letrec<{ pattern: string; flagged: string }>((t
 const texts = fc.string({
   unit: fc.constantFrom('a', 'b', 'é', 'k', '\u212a', '_', ' ', '\r', '\n', '\r\n'),
   maxLength: 25,
+  size: 'max',
 });
 
 test('stops at the limit', () => {

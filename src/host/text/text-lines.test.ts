@@ -6,7 +6,7 @@ import { LineBlock } from './line-index-block.ts';
 import { chomp, countLines, lineEnd, lineEnding, linesAround, lineStart, locateLines } from './text-lines.ts';
 
 const TEXTS = fc
-  .array(fc.constantFrom('a', 'é', '\n', '\r\n', '\r', '\n\n'), { maxLength: 30 })
+  .array(fc.constantFrom('a', 'é', '\n', '\r\n', '\r', '\n\n'), { maxLength: 30, size: 'max' })
   .map((parts) => parts.join(''));
 
 /** The lines with their newlines. */

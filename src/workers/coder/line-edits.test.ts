@@ -148,7 +148,7 @@ const CONTENTS = fc
 const TEXTS = fc
   .tuple(
     fc.constantFrom('', '\uFEFF'),
-    fc.array(fc.constantFrom('a', 'é', '\n', '\r\n', 'a\n', 'b\r\n', '\r'), { maxLength: 24 }),
+    fc.array(fc.constantFrom('a', 'é', '\n', '\r\n', 'a\n', 'b\r\n', '\r'), { maxLength: 24, size: 'max' }),
   )
   .map(([mark, parts]) => mark + parts.join(''));
 /** Mostly lines that the text has. */

@@ -12,7 +12,7 @@ const line = fc.constantFrom('a', 'b', 'c', '');
 test('returns the first or nearest match and counts the others', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(line, { maxLength: 40 }),
+      fc.array(line, { maxLength: 40, size: 'max' }),
       fc.array(line, { minLength: 1, maxLength: 4 }),
       fc.nat(40),
       fc.option(fc.nat(40), { nil: undefined }),
