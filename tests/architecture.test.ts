@@ -239,6 +239,8 @@ test('no test waits less than the 30 seconds of expect.poll for what has to happ
     /(?<!\bcommand: [^}]*)\btimeout: /,
     /\b(?:PATIENCE|DEADLINE|START|BOOT|RUN|AFTERMATH)_MS = /,
     /\bset\w+Timeout\(/,
+    // Below a second, the timeout is the expected outcome; a multiple is one of the slowness of a backend.
+    /\b(?:wait_ms|timeout_ms|timeoutMs): (?=(?:\d_?){4,}\b(?! \*))/,
     /\{ signal: AbortSignal\.timeout\(/,
     /\bwithin\((?:[^;]*, )(?=[\d_]+\)[;)])/,
     // The timeout of a test, as its last argument.

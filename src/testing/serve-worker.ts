@@ -30,7 +30,7 @@ export async function serveWorker(
     engine,
     connect: (name) => connect(engine.dialer(), { name, log }),
     call: async <Reply>(functionId: string, payload?: unknown, options?: CallOptions) =>
-      (await caller.call(functionId, payload, options)) as Reply,
+      (await caller.call(functionId, payload, { timeoutMs: 60_000, ...options })) as Reply,
     stop,
     async [Symbol.asyncDispose]() {
       await stop();

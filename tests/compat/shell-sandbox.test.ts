@@ -56,12 +56,12 @@ const timedOut = {
   exit_code: null,
   stdout: '',
   stderr: '',
-  duration_ms: 4000,
+  duration_ms: 30_000,
   timed_out: true,
   stdout_truncated: false,
   stderr_truncated: false,
 };
-const request = { command: 'echo', args: ['hi'], timeout_ms: 4000, target };
+const request = { command: 'echo', args: ['hi'], timeout_ms: 30_000, target };
 
 describe('exec', () => {
   test.each(versions)('shell.P15 shell.X36 is forwarded to a %s worker and its answer mapped', async (version) => {
@@ -76,7 +76,7 @@ describe('exec', () => {
       stderr_truncated: false,
     });
     expect(own.seen).toEqual([
-      expect.objectContaining({ sandbox_id: SANDBOX, cmd: 'echo', args: ['hi'], timeout_ms: 4000 }),
+      expect.objectContaining({ sandbox_id: SANDBOX, cmd: 'echo', args: ['hi'], timeout_ms: 30_000 }),
     ]);
   });
 
@@ -207,7 +207,7 @@ describe('exec_bg', () => {
       next: expect.any(Number),
       ...end,
     });
-    expect(own.seen).toMatchObject([{ sandbox_id: SANDBOX, cmd: 'echo', args: ['hi'], timeout_ms: 4000 }]);
+    expect(own.seen).toMatchObject([{ sandbox_id: SANDBOX, cmd: 'echo', args: ['hi'], timeout_ms: 30_000 }]);
   });
 
   test('kill reports why it cannot cancel the command; a late answer adds the output and nothing else', async () => {

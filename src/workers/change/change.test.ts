@@ -66,7 +66,7 @@ describe.skipIf(process.platform !== 'linux')('a change', () => {
       command: process.execPath,
       args: ['-e', served],
     });
-    const until = { until: { pattern: String.raw`port \d+` }, wait_ms: 20_000 };
+    const until = { until: { pattern: String.raw`port \d+` }, wait_ms: 60_000 };
     const { matched } = await cell.call<{ matched: { line: string } }>('shell::output', { job_id, ...until });
     const url = `http://127.0.0.1:${matched.line.split(' ')[1]}/`;
     expect(await fetch(url).then((reply) => reply.text())).toBe('new\n');

@@ -70,7 +70,7 @@ test('undo.B16 a recorded job is undone too; others see its files when it has en
   expect(changes).toMatchObject([{ note: 'a recorded job' }]);
   expect(readdirSync(cell.workspace).sort()).toEqual(['a.txt', 'b.txt']);
   await cell.call('shell::input', { job_id, text: 'go\n' });
-  await cell.call('shell::output', { job_id, wait_ms: 20_000, until: { exit: true } });
+  await cell.call('shell::output', { job_id, wait_ms: 60_000, until: { exit: true } });
   expect(readdirSync(cell.workspace).sort()).toEqual(['b.txt', 'c.txt']);
   const { records } = await cell.call<{ records: { seq: number; function_id: string }[] }>('coder::checkpoints');
   expect(records[0]).toMatchObject({ function_id: 'shell::exec_bg' });
@@ -85,7 +85,7 @@ test('a recorded job says in its output why its files were not taken', async () 
   const { job_id } = await cell.call<{ job_id: string }>('shell::exec_bg', running(script, { input: true }));
   writeFileSync(cell.at('a.txt'), 'by another program\n');
   await cell.call('shell::input', { job_id, text: 'go\n' });
-  await cell.call('shell::output', { job_id, wait_ms: 20_000, until: { exit: true } });
+  await cell.call('shell::output', { job_id, wait_ms: 60_000, until: { exit: true } });
   const { job } = await cell.call<{ job: { stdout: string; stderr: string } }>('shell::status', { job_id });
   expect(job.stdout).toBe('done\n');
   const { changes } = await cell.call<{ changes: { change: string }[] }>('change::list');
@@ -117,7 +117,7 @@ test('undo.B16 with record_commands: foreground each command is recorded, but th
     (await cell.call<Reply>('shell::exec', command('echo c > c.txt', { record: false }))).recorded,
   ).toBeUndefined();
   const { job_id } = await cell.call<{ job_id: string }>('shell::exec_bg', command('echo d > d.txt'));
-  await cell.call('shell::output', { job_id, wait_ms: 20_000, until: { exit: true } });
+  await cell.call('shell::output', { job_id, wait_ms: 60_000, until: { exit: true } });
   const change = await cell.begin();
   await cell.sh(change, 'echo e > e.txt');
   const refused = await cell.failure('shell::exec', command('true', { background_after_ms: 60_000 }));

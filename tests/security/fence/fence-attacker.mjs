@@ -184,7 +184,7 @@ const report = { attacks: ATTACKS.length, through: [], without: [], control: 0 }
   const { job_id } = await cell
     .call('shell::exec_bg', { command: '/bin/true', env, terminal: { cols: 80, rows: 24 } })
     .catch(() => ({}));
-  if (job_id) await cell.call('shell::output', { job_id, wait_ms: 10_000, until: { exit: true } });
+  if (job_id) await cell.call('shell::output', { job_id, wait_ms: 60_000, until: { exit: true } });
   await cell.close();
   report.home = Object.fromEntries(
     ['', '.npm', '.local/bin'].map((path) => [path, readdirSync(join(home, path)).sort()]),

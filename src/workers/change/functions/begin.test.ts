@@ -62,7 +62,7 @@ describe.skipIf(process.platform !== 'linux')('the network of a change', () => {
       'require("node:http").createServer((_, r) => r.end("served")).listen(4180, () => console.log("listens"))';
     const job = { change, command: process.execPath, args: ['-e', listens] };
     const { job_id } = await cell.call<{ job_id: string }>('shell::exec_bg', job);
-    await cell.call('shell::output', { job_id, wait_ms: 20_000, until: { pattern: 'listens' } });
+    await cell.call('shell::output', { job_id, wait_ms: 60_000, until: { pattern: 'listens' } });
     return await cell.call('shell::exec', { change, script: 'curl -sS -m 20 http://127.0.0.1:4180/' });
   }
 

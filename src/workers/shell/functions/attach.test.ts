@@ -103,7 +103,7 @@ describe('attach', () => {
     const job = await start(script, { input: true, ring_bytes });
     for (let step = 0, known = 0; step < steps; step++) {
       await worker.call('shell::input', { job_id: job, text: 'go\n' });
-      await worker.call('shell::output', { job_id: job, since: known, wait_ms: 20_000 });
+      await worker.call('shell::output', { job_id: job, since: known, wait_ms: 60_000 });
       const since = Math.floor(Math.random() * (known + 1));
       const { reader, next } = await attach(job, { since });
       const enough = Math.min(next, since + Math.floor(Math.random() * 100_000));
@@ -123,7 +123,12 @@ describe('attach', () => {
       known = next;
     }
     await worker.call('shell::input', { job_id: job, eof: true });
-    const end = await worker.call('shell::output', { job_id: job, until: { exit: true }, max_bytes: ring_bytes });
+    const end = await worker.call('shell::output', {
+      job_id: job,
+      wait_ms: 60_000,
+      until: { exit: true },
+      max_bytes: ring_bytes,
+    });
     expect(end).toMatchObject({ status: 'finished', next: whole.length, text: whole.slice(-ring_bytes) });
     const { lost } = await read(await caller.openReader((await attach(job)).reader));
     expect(lost).toEqual([{ at: 0, bytes: whole.length - ring_bytes }]);
@@ -132,7 +137,7 @@ describe('attach', () => {
   test('live.D4 the reply counts exactly what the ring dropped', async () => {
     const job = await start('seq 1 5000', { ring_bytes: 2048 });
     const seq = Array.from({ length: 5000 }, (_, n) => `${n + 1}\n`).join('');
-    await worker.call('shell::output', { job_id: job, until: { exit: true } });
+    await worker.call('shell::output', { job_id: job, wait_ms: 60_000, until: { exit: true } });
     for (const since of [0, 17, seq.length - 2049]) {
       const { out, lost } = await read(await caller.openReader((await attach(job, { since })).reader));
       expect(lost).toEqual([{ at: since, bytes: seq.length - 2048 - since }]);
@@ -164,7 +169,7 @@ describe('attach', () => {
     const { reader, writer } = await attach(job, { input: true });
     const [output, input] = await Promise.all([caller.openReader(reader), caller.openWriter(writer!)]);
     await input.write(Buffer.from('typed\n'));
-    await worker.call('shell::output', { job_id: job, until: { pattern: 'typed' } });
+    await worker.call('shell::output', { job_id: job, wait_ms: 60_000, until: { pattern: 'typed' } });
     await input.write('not json');
     await input.write('{"unknown":1}');
     await input.write('{"eof":true}');
@@ -181,7 +186,7 @@ describe('attach', () => {
     const { reader, writer } = await attach(job, { input: true });
     const [output, input] = await Promise.all([caller.openReader(reader), caller.openWriter(writer!)]);
     for (const item of ['not json', '{"unknown":1}', '{"eof":true}']) await input.write(item);
-    await worker.call('shell::output', { job_id: job, until: { pattern: 'over' } });
+    await worker.call('shell::output', { job_id: job, wait_ms: 60_000, until: { pattern: 'over' } });
     await input.write(Buffer.from('after eof\n'));
     await input.write('{"resize":[80,24]}');
     await input.write('{"signal":"INT"}');

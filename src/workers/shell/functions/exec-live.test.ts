@@ -13,7 +13,7 @@ let worker: ServedWorker;
 let caller: Awaited<ReturnType<ServedWorker['connect']>>;
 beforeAll(async () => {
   dir = await tempDir();
-  const more = { allowlist: [], denylist_patterns: [], job_retention_secs: 600 };
+  const more = { allowlist: [], denylist_patterns: [], job_retention_secs: 600, max_timeout_ms: 60_000 };
   worker = await serveWorker(shell, shellCases(dir.root, more));
   caller = await worker.connect('watcher');
 });
@@ -52,7 +52,7 @@ describe('events', () => {
         if (event.text === 'one\n') void worker.call('shell::fs::write', { path: `${dir.root}/go`, content: '' });
       },
     };
-    const payload = { ...command(script), cwd: dir.root, timeout_ms: 20_000 };
+    const payload = { ...command(script), cwd: dir.root, timeout_ms: 60_000 };
     const { stdout, stderr } = await worker.call('shell::exec', payload, options);
     expect({ stdout, stderr }).toEqual({ stdout: 'one\nthree\n', stderr: 'two\n' });
     expect(heard[0]).toEqual({ type: 'output', stream: 'stdout', text: 'one\n', offset: 4, message: 'one' });
@@ -70,7 +70,7 @@ describe('events', () => {
 
   test('live.D5 a flood is reported in part, the rest counted as lost', async () => {
     const heard: CallEvent[] = [];
-    const flood = { ...command('head -c 50000000 /dev/zero'), timeout_ms: 30_000 };
+    const flood = { ...command('head -c 50000000 /dev/zero'), timeout_ms: 60_000 };
     await worker.call('shell::exec', flood, { onEvent: (event) => void heard.push(event) });
     const lost = heard.reduce((sum, event) => sum + ((event.lost as number | undefined) ?? 0), 0);
     const seen = heard.reduce((sum, { text }) => sum + (text as string).length, 0);
@@ -82,7 +82,7 @@ describe('events', () => {
 describe('output', () => {
   async function piped(script: string, more: Record<string, unknown> = {}) {
     const { reader, writer } = await caller.createChannel();
-    const call = worker.call('shell::exec', { ...command(script), output: writer, timeout_ms: 30_000, ...more });
+    const call = worker.call('shell::exec', { ...command(script), output: writer, timeout_ms: 60_000, ...more });
     const seen = { out: [] as Buffer[], err: [] as Buffer[] };
     for await (const item of await caller.openReader(reader)) {
       if (typeof item !== 'string') seen.out.push(Buffer.from(item));
@@ -107,6 +107,8 @@ describe('output', () => {
     await passed(500);
     let bytes = 0;
     for await (const item of items) bytes += item.length;
+    // More than a pipe holds: the server buffered the rest.
+    expect(bytes).toBeGreaterThan(1_000_000);
     expect(bytes).toBe(Number(readFileSync(dir.path('printed'), 'utf8')));
     expect(await call).toMatchObject({ exit_code: 0 });
   });
@@ -151,7 +153,9 @@ describe('background_after_ms', () => {
     const reply = await withEnoughTime([200, 1000, 5000], start, ({ stdout }) => stdout !== '');
     expect(reply).toMatchObject({ exit_code: null, timed_out: false, stdout: 'begun\n', next: 6 });
     const { job_id, next } = reply;
-    expect(await worker.call('shell::output', { job_id, since: next, until: { exit: true } })).toMatchObject({
+    expect(
+      await worker.call('shell::output', { job_id, since: next, wait_ms: 60_000, until: { exit: true } }),
+    ).toMatchObject({
       status: 'finished',
       text: 'over\n',
       done: true,
@@ -187,7 +191,7 @@ describe('background_after_ms', () => {
     const flood = { ...command('cat /dev/zero'), output: writer, background_after_ms: 100 };
     const { job_id, next } = await worker.call<{ job_id: string; next: number }>('shell::exec', flood);
     // More output comes: the job does not wait for the reader of the channel.
-    const more = await worker.call('shell::output', { job_id, since: next, wait_ms: 10_000 });
+    const more = await worker.call('shell::output', { job_id, since: next, wait_ms: 60_000 });
     expect(more).toMatchObject({ status: 'running' });
     expect(more).not.toHaveProperty('matched');
     await worker.call('shell::kill', { job_id });

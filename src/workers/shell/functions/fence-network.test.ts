@@ -39,7 +39,7 @@ describe.skipIf(process.platform !== 'linux')('the network of the fence', () => 
     await using worker = await serveWorker(shell, shellCases(dir.root, { fence: 'workspace' }));
     const listens = 'require("node:http").createServer((_, r) => r.end("dev server")).listen(4173)';
     const { job_id } = await worker.call('shell::exec_bg', { command: 'node', args: ['-e', listens] });
-    expect(await worker.call('shell::output', { job_id, wait_ms: 20_000, until: { port: 4173 } })).toMatchObject({
+    expect(await worker.call('shell::output', { job_id, wait_ms: 60_000, until: { port: 4173 } })).toMatchObject({
       matched: { by: 'port' },
     });
     const asks = 'fetch("http://127.0.0.1:4173").then((r) => r.text()).then(console.log)';
@@ -61,7 +61,7 @@ describe.skipIf(process.platform !== 'linux')('the network of the fence', () => 
     await using worker = await serveWorker(shell, shellCases(dir.root, { fence: 'workspace', fence_network: 'none' }));
     const listens = 'require("node:net").createServer().listen(4174, () => console.log("listens"))';
     const { job_id } = await worker.call('shell::exec_bg', { command: 'node', args: ['-e', listens] });
-    await worker.call('shell::output', { job_id, wait_ms: 20_000, until: { pattern: 'listens' } });
+    await worker.call('shell::output', { job_id, wait_ms: 60_000, until: { pattern: 'listens' } });
     expect(await worker.call('shell::exec', { script: 'curl -sS -m 5 http://127.0.0.1:4174' })).toMatchObject({
       exit_code: 7,
     });

@@ -90,7 +90,7 @@ describe.skipIf(process.platform !== 'linux')('inside the fence', () => {
   test('fence.F13 a job inside has a terminal and takes input and signals', async () => {
     await using dir = await tempDir();
     await using server = await serveWorker(shell, shellCases(dir.root, FENCED));
-    const wait = { wait_ms: 20_000 };
+    const wait = { wait_ms: 60_000 };
     const terminal = { cols: 90, rows: 20 };
     const shown = await server.call('shell::exec_bg', {
       script: 'stty size; tty -s && echo yes; read x; echo got $x',

@@ -25,15 +25,25 @@ async function start(script: string, more: Record<string, unknown> = { input: tr
 const input = (job_id: string, more: Record<string, unknown>) =>
   worker.call<{ written: number; next: number }>('shell::input', { job_id, ...more });
 const ended = (job_id: string, more: Record<string, unknown> = {}) =>
-  worker.call<{ text: string; status: string }>('shell::output', { job_id, until: { exit: true }, ...more });
+  worker.call<{ text: string; status: string }>('shell::output', {
+    job_id,
+    wait_ms: 60_000,
+    until: { exit: true },
+    ...more,
+  });
 const kill = (job_id: string, signal?: string) => worker.call('shell::kill', { job_id, ...(signal && { signal }) });
 
 describe('input', () => {
   test('live.D9 is read line by line, and the answer begins at next', async () => {
     const job = await start('echo hello; while read -r x; do echo "got $x"; done; echo over');
-    await worker.call('shell::output', { job_id: job, until: { pattern: 'hello' } });
+    await worker.call('shell::output', { job_id: job, wait_ms: 60_000, until: { pattern: 'hello' } });
     expect(await input(job, { text: 'öne\n' })).toEqual({ written: 5, next: 6 });
-    const found = await worker.call('shell::output', { job_id: job, since: 6, until: { pattern: 'got' } });
+    const found = await worker.call('shell::output', {
+      job_id: job,
+      since: 6,
+      wait_ms: 60_000,
+      until: { pattern: 'got' },
+    });
     expect(found).toMatchObject({ text: 'got öne\n' });
     await input(job, { base64: Buffer.from('two\n').toString('base64'), eof: true });
     expect(await ended(job)).toMatchObject({ text: 'hello\ngot öne\ngot two\nover\n', status: 'finished' });
@@ -60,7 +70,7 @@ describe('input', () => {
     const without = await start('exec sleep 100', {});
     await expect(input(without, { text: 'x' })).rejects.toMatchObject({ code: 'S221', message: /input: true/ });
     const closed = await start('exec 0<&-; echo closed; exec sleep 100');
-    await worker.call('shell::output', { job_id: closed, until: { pattern: 'closed' } });
+    await worker.call('shell::output', { job_id: closed, wait_ms: 60_000, until: { pattern: 'closed' } });
     await expect(input(closed, { text: 'x' })).rejects.toMatchObject({ code: 'S221', message: /closed its input/ });
     await expect(input('job-x', { text: 'x' })).rejects.toMatchObject({ code: 'S220' });
     for (const job of [without, closed]) await kill(job);
@@ -81,11 +91,11 @@ describe('input', () => {
 describe('signals', () => {
   test('live.D9 a program handles the one that is sent, and lives on', async () => {
     const job = await start(`trap 'echo caught' INT USR1; echo ready; while :; do sleep 0.05; done`);
-    await worker.call('shell::output', { job_id: job, until: { pattern: 'ready' } });
+    await worker.call('shell::output', { job_id: job, wait_ms: 60_000, until: { pattern: 'ready' } });
     for (const signal of ['INT', 'USR1']) {
       expect(await kill(job, signal)).toEqual({ job_id: job, killed: false, status: 'running', signal });
     }
-    const caught = await worker.call('shell::output', { job_id: job, until: { pattern: 'caught' } });
+    const caught = await worker.call('shell::output', { job_id: job, wait_ms: 60_000, until: { pattern: 'caught' } });
     expect(caught).toMatchObject({ status: 'running', matched: { by: 'pattern' } });
     expect(await kill(job)).toEqual({ job_id: job, killed: true, status: 'killed' });
   });

@@ -46,7 +46,7 @@ async function start(script: string, more: Record<string, unknown> = {}): Promis
 }
 
 const output = (job_id: string, more: Record<string, unknown> = {}) =>
-  worker.call<Output>('shell::output', { job_id, ...more });
+  worker.call<Output>('shell::output', { job_id, ...('until' in more && { wait_ms: 60_000 }), ...more });
 /** Number of bytes that were read from the job. */
 const nextOf = async (job_id: string) =>
   (await worker.call<{ job: { next: number } }>('shell::status', { job_id })).job.next;
@@ -122,7 +122,7 @@ describe('reading', () => {
 
   test('live.D18 half a character waits for its other half, and an invalid byte is replaced', async () => {
     const job = await start(String.raw`printf 'a\303'; read x; printf '\244b\377c\303'`, { input: true });
-    expect(await output(job, { wait_ms: 10_000, until: { pattern: 'a' } })).toMatchObject({ text: 'a', next: 1 });
+    expect(await output(job, { wait_ms: 60_000, until: { pattern: 'a' } })).toMatchObject({ text: 'a', next: 1 });
     await worker.call('shell::input', { job_id: job, text: '\n' });
     expect(await ended(job, { since: 1 })).toMatchObject({ text: 'äb\uFFFDc\uFFFD', next: 7, done: true });
   });
@@ -248,7 +248,7 @@ describe('waiting', () => {
   test('live.D3 without a condition, for more output', async () => {
     const job = await start('read x; echo "got $x"; exec sleep 100', { input: true });
     expect(await output(job, { wait_ms: 20 })).toMatchObject({ text: '', matched: { by: 'timeout' } });
-    const waiting = output(job, { wait_ms: 10_000 });
+    const waiting = output(job, { wait_ms: 60_000 });
     await worker.call('shell::input', { job_id: job, text: 'it\n' });
     const { text, matched } = await waiting;
     expect({ text, matched }).toEqual({ text: 'got it\n', matched: undefined });

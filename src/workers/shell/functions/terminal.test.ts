@@ -29,7 +29,7 @@ const start = async (command: string, args: string[] = [], more: Record<string, 
 const type = (job_id: string, text: string) => worker.call<{ next: number }>('shell::input', { job_id, text });
 /** The output up to a line that matches; fails when none came in time. */
 const until = async (job_id: string, pattern: string, since = 0) => {
-  const request = { job_id, since, until: { pattern }, strip_ansi: true };
+  const request = { job_id, since, wait_ms: 60_000, until: { pattern }, strip_ansi: true };
   const found = await worker.call<{ text: string; matched: { by: string } }>('shell::output', request);
   expect(found.matched.by, `${pattern} in ${JSON.stringify(found.text)}`).toBe('pattern');
   return found;
@@ -58,7 +58,7 @@ describe('a terminal', () => {
     await type(job, 'echo "ended with $?"\n');
     await until(job, 'ended with 130', fg.next);
     await type(job, 'exit 7\n');
-    const end = await worker.call('shell::output', { job_id: job, until: { exit: true } });
+    const end = await worker.call('shell::output', { job_id: job, wait_ms: 60_000, until: { exit: true } });
     expect(end).toMatchObject({ status: 'failed', exit_code: 7 });
     expect((end as { text: string }).text).not.toContain('no job control');
   });
@@ -78,7 +78,9 @@ describe('a terminal', () => {
     const job = await start(hasVim!, ['-u', 'NONE', 'note.txt']);
     await until(job, 'note.txt');
     await type(job, 'ihello\x1b:wq\n');
-    expect(await worker.call('shell::output', { job_id: job, until: { exit: true } })).toMatchObject({ exit_code: 0 });
+    expect(await worker.call('shell::output', { job_id: job, wait_ms: 60_000, until: { exit: true } })).toMatchObject({
+      exit_code: 0,
+    });
     expect(await worker.call('shell::exec', { command: 'cat', args: ['note.txt'], cwd: dir.root })).toMatchObject({
       stdout: 'hello\n',
     });
