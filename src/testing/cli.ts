@@ -4,12 +4,10 @@
  * It is the result of `npm run build`, not the sources; only PATH of the caller's environment reaches it.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-
-import { afterAll } from 'vitest';
 
 import { shareProgramsIn } from './images/shared-programs.ts';
 
@@ -160,18 +158,17 @@ async function within<T>(promise: Promise<T>, explain: () => string): Promise<T>
   }
 }
 
-const homes: string[] = [];
-afterAll(() => {
-  for (const made of homes.splice(0)) rmSync(made, { recursive: true, force: true, maxRetries: 10 });
-});
+let home: string | undefined;
 
-/** One home for all processes of a test file, removed with it. */
+/**
+ * One home for all processes that the test files of this worker start. Vitest ends a worker without an exit event, so
+ * the home is in the folder that vitest.config.ts removes.
+ */
 function ownHome(): string {
-  const [made = realpathSync(mkdtempSync(join(tmpdir(), 'workcell-home-')))] = homes;
-  if (homes.length === 0) {
-    mkdirSync(join(made, 'cwd'));
-    shareProgramsIn(join(made, '.cache/workcell/sandbox'));
-    homes.push(made);
+  if (home === undefined) {
+    home = realpathSync(mkdtempSync(join(process.env.WORKCELL_TEST_STATE_HOME ?? tmpdir(), 'home-')));
+    mkdirSync(join(home, 'cwd'));
+    shareProgramsIn(join(home, '.cache/workcell/sandbox'));
   }
-  return made;
+  return home;
 }
