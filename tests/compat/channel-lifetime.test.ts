@@ -57,20 +57,24 @@ test.concurrent.each(versions)(
   },
 );
 
-test.concurrent.each(versions)('%s: a channel with both ends taken lives on past the limit', async (version) => {
-  await using engine = await startEngine({ limits: short });
-  await using client = connectSdk(version, engine.url);
-  const { writer, reader } = await client.createChannel();
-  const reading = reader.readAll();
-  writer.stream.write('before, ');
+// With `expect` of the test: a poll belongs to a test, and the imported one to that which began last.
+test.concurrent.for(versions)(
+  '%s: a channel with both ends taken lives on past the limit',
+  async (version, { expect }) => {
+    await using engine = await startEngine({ limits: short });
+    await using client = connectSdk(version, engine.url);
+    const { writer, reader } = await client.createChannel();
+    const reading = reader.readAll();
+    writer.stream.write('before, ');
 
-  // Younger and never used: when the sweep has taken it, it has passed over ours.
-  const unused = engine.engine.channels.create().reader;
-  await expect.poll(() => engine.engine.channels.find(unused)).toBeUndefined();
-  writer.stream.end('after');
+    // Younger and never used: when the sweep has taken it, it has passed over ours.
+    const unused = engine.engine.channels.create().reader;
+    await expect.poll(() => engine.engine.channels.find(unused)).toBeUndefined();
+    writer.stream.end('after');
 
-  expect(String(await within(reading, 'the stream'))).toBe('before, after');
-});
+    expect(String(await within(reading, 'the stream'))).toBe('before, after');
+  },
+);
 
 test('a channel is forgotten once both ends are done', async () => {
   await using engine = await startEngine();
