@@ -318,7 +318,8 @@ describe('deputies', () => {
     };
     const events = () => worker.frames.filter(({ type }) => type === 'invokefunction').length;
     offer(reads);
-    await expect.poll(() => overBus('boss', 'engine::functions::info', { function_id: id })).toBe('may');
+    const info = () => buses.get('boss')!.call('engine::functions::info', { function_id: id });
+    await expect.poll(info).toMatchObject({ metadata: reads });
     const binder = await peer('reader');
     const trigger = { id: 't2', trigger_type: 'engine::workers-available', function_id: id, config: {} };
     binder.socket.send(JSON.stringify({ type: 'registertrigger', ...trigger }));
@@ -329,8 +330,11 @@ describe('deputies', () => {
       })
       .toBeGreaterThan(0);
 
-    offer({ effect: 'execute', permissions: ['process.run'] });
-    await expect.poll(() => overBus('reader', id, {})).toBe('refused');
+    const runs = { effect: 'execute', permissions: ['process.run'] };
+    offer(runs);
+    // A call that came before the offer would wait for the worker, which does not answer.
+    await expect.poll(info).toMatchObject({ metadata: runs });
+    expect(await overBus('reader', id, {})).toBe('refused');
     const before = events();
     for (let n = 0; n < 5; n++) (await peer('boss')).socket.close();
     await buses.get('boss')!.call('engine::workers::list', {});
