@@ -47,7 +47,7 @@ describe.each(working)('a child with containment %s', (containment) => {
   });
 
   test('is ended by a signal sent right after its start', async () => {
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < rounds(5, 20, 200); round++) {
       const { process, done } = await start({ argv: ['sleep', '100'], timeoutMs: 30_000 });
       await process.sendSignal('SIGTERM');
       expect(await done).toMatchObject({ signal: 'SIGTERM', timedOut: false });
@@ -252,7 +252,7 @@ describe.runIf(working.includes('cgroup1'))('shell.P17 a child in a cgroup that 
       console.log('begun');
       for (;;) { mkdirSync(group); rmdirSync(group); }`;
     const children = await Children.open({ containment: 'cgroup1' });
-    for (let round = 0; round < 40; round++) {
+    for (let round = 0; round < rounds(40, 80, 400); round++) {
       const child = await children.start({
         argv: [process.execPath, '-e', script],
         env: { PATH },

@@ -8,7 +8,7 @@ import { Worker } from 'node:worker_threads';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { tempDir, whyNoGuestRoot, type TempDir } from '#testing';
+import { rounds, tempDir, whyNoGuestRoot, type TempDir } from '#testing';
 import { AgentClient } from '../../../src/sandbox/guest/agent-client.ts';
 import { frameHeader, OP } from '../../../src/sandbox/guest/frames.ts';
 import { GuestFiles } from '../../../src/sandbox/guest/guest-files.ts';
@@ -84,7 +84,7 @@ describe.skipIf(why !== undefined)(`the agent${why === undefined ? '' : ` (${why
     const files = new GuestFiles(await AgentClient.open(running.channel, { deadlineMs: 60_000 }));
     const swapper = new Worker(SWAPPER, { eval: true, workerData: dir.path('tree/d') });
     try {
-      for (let round = 0; round < 400; round++) {
+      for (let round = 0; round < rounds(400, 2000, 20_000); round++) {
         await files.chmod(dir.path('tree'), { mode: 0o700, recursive: true, signal }).catch(() => {});
         if ((statSync(dir.path('outside')).mode & 0o777) === 0o700) break;
       }
@@ -92,14 +92,14 @@ describe.skipIf(why !== undefined)(`the agent${why === undefined ? '' : ` (${why
       await swapper.terminate();
     }
     expect(statSync(dir.path('outside')).mode & 0o777).not.toBe(0o700);
-  }, 60_000);
+  });
 
   test('a command that is cancelled at once never runs on', async () => {
     await using dir = await tempDir();
     await using running = startAgent(agent, { cwd: dir.root });
     const client = await AgentClient.open(running.channel, { deadlineMs: 60_000 });
     const mark = `${60_000 + (process.pid % 1000)}.${process.pid}`;
-    for (let round = 0; round < 80; round++) {
+    for (let round = 0; round < rounds(80, 400, 4000); round++) {
       const request = new RequestBytes().u32(UNSAID).u32(UNSAID).u32(0).u32(0).u8(false).u32(2).u32(0).text('/');
       const stream = await client.request(OP.exec, request.text('/bin/sleep').text(mark).bytes());
       await sleep(round % 4);
@@ -107,7 +107,7 @@ describe.skipIf(why !== undefined)(`the agent${why === undefined ? '' : ` (${why
       await stream.answer;
     }
     expect(processesNaming(mark)).toEqual([]);
-  }, 60_000);
+  });
 });
 
 const SWAPPER = `

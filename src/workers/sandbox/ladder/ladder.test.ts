@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 
 import { silentLog, type Log } from '#contract';
 import { fakeBackend, no, tempDir, yes, type FakeBackend, type TempDir } from '#testing';
@@ -9,6 +9,8 @@ import { Verdicts } from './verdicts.ts';
 
 const DAY_MS = 86_400_000;
 const { signal } = new AbortController();
+
+afterEach(() => void vi.restoreAllMocks());
 
 /** A ladder of one rung, as in a process of its own: only the folder is shared. */
 function ladderOf(dir: TempDir, backend: FakeBackend, log: Log = silentLog): Ladder {
@@ -66,7 +68,6 @@ test.each([
   backend.answer = yes;
   backend.beforeAnswer = async () => {};
   const answer = await ladderOf(dir, backend).ask(backend, { signal, ...asking });
-  vi.restoreAllMocks();
   expect(answer).toMatchObject({ isRemembered: false, probe: backend.answer });
 });
 
