@@ -1,4 +1,4 @@
-/** The configuration that the cases X of the specification are written for. */
+/** The configuration that the cases shell.X of docs/cases.md are written for. */
 export function shellCases(root: string, more: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     allowlist: ['echo', 'sh', 'sleep', 'cat', 'printf', 'env', 'pwd', 'ls'],

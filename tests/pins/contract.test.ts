@@ -21,8 +21,8 @@ const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.me
   string,
   unknown
 >;
-const perWorker = <T>(tell: (def: AnyWorker) => T) =>
-  Object.fromEntries(availableWorkers.map((def) => [def.name, tell(def)]));
+const perWorker = <T>(read: (def: AnyWorker) => T) =>
+  Object.fromEntries(availableWorkers.map((def) => [def.name, read(def)]));
 const statusByCode = (def: Pick<AnyWorker, 'errors'>) =>
   Object.fromEntries(summariseErrors(def.errors).map(({ code, http }) => [code, http]));
 
