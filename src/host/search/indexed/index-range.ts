@@ -33,8 +33,8 @@ const TURN_MS = 5;
 /** Each takes some hundred bytes beside its text. */
 export const MAX_INDEXED_FILES = 500_000;
 
-/** Below this, searching the files takes less time than a message to another thread. */
-const MIN_FILES_A_PART = 2000;
+/** Below this, another thread costs more than it saves; see docs/decisions/2026-11-16-search-ready-ahead.md. */
+const MIN_FILES_A_PART = 1000;
 /** Each takes the memory of a Node thread. */
 const MAX_PARTS = 4;
 
