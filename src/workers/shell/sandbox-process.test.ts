@@ -35,7 +35,7 @@ function start(reader: ChannelReader, answer: (read: Promise<void>) => Promise<u
     openWriter: () => Promise.reject(new Error('not opened here')),
     call: () => answer(read),
   };
-  const limits = { timeoutMs: 1_000, isWatched: true };
+  const limits = { timeoutMs: 60_000, isWatched: true };
   const process = new SandboxProcess(bus, { kind: 'sandbox', argv: ['cat'], sandboxId: 's' }, limits);
   const collect = async () => {
     const pieces: string[] = [];
