@@ -20,7 +20,7 @@ export const Target = wire.named(
       sandbox_id: z
         .string()
         .refine((id) => UUID.test(id), 'must be a UUID')
-        .meta({ format: 'uuid' }),
+        .meta({ format: 'uuid', description: 'Id from sandbox::create.' }),
     }),
   ]),
 );
