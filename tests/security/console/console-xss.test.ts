@@ -188,7 +188,9 @@ describe.skipIf(why !== undefined)(`mcp.P11 hostile text in the console${why ===
     await open(`jobs/${result.job_id}`);
     await page.locator('.job-terminal[data-live]').waitFor();
     await sees('terminal', ['terminal']);
-    await page.locator('.xterm-rows span', { hasText: '⟨terminal 3⟩' }).click({ force: true });
+    // The terminal renders its rows anew while output arrives; a click on a row that it just replaced fails at once.
+    const link = page.locator('.xterm-rows span', { hasText: '⟨terminal 3⟩' });
+    await expect.poll(() => link.click({ force: true }).then(() => 'clicked', String)).toBe('clicked');
     await sees('terminal', ['terminal']);
     await sandboxes.call('shell::kill', { job_id: result.job_id });
   });
