@@ -40,8 +40,8 @@ const WORDS = [
     pages: 0,
     tests: 0,
   },
-  // Right for an open descriptor, a lock, and bytes that wait; elsewhere kept, stored or paused says more.
-  { word: 'held', pattern: /(?<!with)held(?! by\b)/gi, source: 28, pages: 13, tests: 16 },
+  // A descriptor is open, a lock is taken, bytes wait, contents are kept, calls are paused.
+  { word: 'held', pattern: /(?<!with)held(?! by\b)/gi, source: 0, pages: 0, tests: 14 },
   { word: 'Place, as a type', pattern: /\b(interface|type|class) \w*Places?\b/g, source: 0, pages: 0, tests: 3 },
   // A noun names the thing shorter: not "what this node announces" but "the announcement of this node".
   { word: 'what, in comments', pattern: /(\/\*+ |^\s*\* |\/\/ ).*\bwhat\b(?!-)/gi, source: 0, pages: 3, tests: 48 },
