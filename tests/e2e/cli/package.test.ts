@@ -12,6 +12,9 @@ import { tempDir } from '../../../src/testing/temp-dir.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const NO_REGISTRY = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ERR_SOCKET_TIMEOUT|ENETUNREACH/;
+/** A registry is slow at times. */
+const NPM_MS = 300_000;
+const TEST_MS = 900_000;
 
 interface Ended {
   ok: boolean;
@@ -23,7 +26,7 @@ interface Ended {
 function npm(command: 'npm' | 'npx' | 'node', args: string[], cwd: string): Promise<Ended> {
   const env = { ...process.env, NODE_OPTIONS: '', npm_config_update_notifier: 'false' };
   return new Promise((resolve) => {
-    execFile(command, args, { cwd, env, timeout: 60_000 }, (error: ExecFileException | null, stdout, stderr) =>
+    execFile(command, args, { cwd, env, timeout: NPM_MS }, (error: ExecFileException | null, stdout, stderr) =>
       resolve({ ok: error === null, stdout, stderr }),
     );
   });
@@ -31,7 +34,7 @@ function npm(command: 'npm' | 'npx' | 'node', args: string[], cwd: string): Prom
 
 test(
   'cli.C12 npm install -g of the package gives a working workcell, without a build or a clone',
-  { timeout: 180_000 },
+  { timeout: TEST_MS },
   async ({ skip }) => {
     await using dir = await tempDir({ 'prefix/': '', 'work/a.txt': 'abc' });
     const packed = await npm('npm', ['pack', '--json', '--pack-destination', dir.root], ROOT);
@@ -62,7 +65,7 @@ test(
   },
 );
 
-test('repo.P1 repo.P2 the packed package installs and runs', { timeout: 90_000 }, async ({ skip }) => {
+test('repo.P1 repo.P2 the packed package installs and runs', { timeout: TEST_MS }, async ({ skip }) => {
   await using dir = await tempDir({ 'app/package.json': '{"private":true}', 'work/a.txt': 'abc' });
   const app = dir.path('app');
   const packed = await npm('npm', ['pack', '--json', '--pack-destination', dir.root], ROOT);

@@ -84,7 +84,7 @@ test('says in one line why an image cannot be had', async () => {
   expect(await run('import', dir.path('image.tar'), 'python')).toEqual({
     code: 1,
     stdout: '',
-    stderr: 'Error: image python: the archive ends in the middle of a header\n',
+    stderr: 'Error: image python: the archive ends at byte 8, in the middle of a header: it is incomplete\n',
   });
   expect(await run('import', dir.path('missing.tar'), 'python')).toMatchObject({
     code: 1,
