@@ -62,6 +62,6 @@ export class HostError extends Error {
   }
 }
 
-function isErrno(error: unknown): error is NodeJS.ErrnoException {
+export function isErrno(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'errno' in error && 'code' in error;
 }

@@ -8,6 +8,7 @@ import { hash } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { isErrno } from '../host-error.ts';
 import { Eviction } from './evict.ts';
 import { KnownRecords } from './known-records.ts';
 import { JournalLog } from './log.ts';
@@ -164,8 +165,4 @@ export class Journal {
     for (const { line, bytes } of lines) this.#known.take(line, bytes);
     return this.#known;
   }
-}
-
-function isErrno(error: unknown): boolean {
-  return error instanceof Error && 'errno' in error;
 }

@@ -6,7 +6,7 @@
  * A roll back renames where it can, which takes no space; the next set completes one that a full disk stopped.
  */
 import { isEmptySum } from '../changes/tree-sum.ts';
-import { HostError } from '../host-error.ts';
+import { HostError, isErrno } from '../host-error.ts';
 import type { Jail } from '../jail/jail.ts';
 import { Turns } from '../search/turns.ts';
 import type { Journal } from './journal.ts';
@@ -92,10 +92,6 @@ function begin({ journal, record }: SetScope, entries: readonly SetEntry[]): Pre
   } catch (error) {
     throw HostError.fromErrno(error, entries[0]?.path ?? '');
   }
-}
-
-function isErrno(error: unknown): boolean {
-  return error instanceof Error && 'errno' in error;
 }
 
 interface Todo {

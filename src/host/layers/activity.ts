@@ -5,9 +5,11 @@
  * One JSON line for each, in the store of the change, so that it outlives the server. A command decides how many hosts
  * it requests, so text and lines are bounded.
  */
-import { appendFileSync, readFileSync, statSync } from 'node:fs';
+import { appendFileSync, readFileSync, statSync, truncateSync } from 'node:fs';
 
+import { isErrno } from '../host-error.ts';
 import { isCode } from './layer-store.ts';
+import { LayerError } from './layer.ts';
 
 export type HostVerdict = 'allowed' | 'refused' | 'failed';
 
@@ -35,27 +37,41 @@ const MAX_BYTES = 256 * 1024;
 export class LayerActivity {
   readonly #path: string;
   readonly #hosts = new Set<string>();
+  #isLost = false;
 
   constructor(path: string) {
     this.#path = path;
   }
 
+  /** Call it before the start. Throws a `LayerError` if the approver would not see the command. */
   ran(words: readonly string[]): void {
-    this.#add({ command: words.join(' ').slice(0, MAX_TEXT), at_ms: Date.now() });
+    try {
+      this.#add({ command: words.join(' ').slice(0, MAX_TEXT), at_ms: Date.now() });
+    } catch (error) {
+      if (!isErrno(error)) throw error;
+      const problem = `the command cannot be recorded for the approver of its change (${error.code}); free space in state_dir`;
+      throw new LayerError('system', problem, { cause: error });
+    }
   }
 
   asked(host: string, verdict: HostVerdict): void {
     const key = `${verdict} ${host}`;
     if (this.#hosts.has(key)) return;
-    this.#hosts.add(key);
-    this.#add({ host: host.slice(0, MAX_TEXT), verdict });
+    try {
+      this.#add({ host: host.slice(0, MAX_TEXT), verdict });
+      this.#hosts.add(key);
+    } catch (error) {
+      if (!isErrno(error)) throw error;
+      // The command runs already: the approver sees that hosts are missing.
+      this.#isLost = true;
+    }
   }
 
   read(): Activity {
     const lines = this.#lines();
     const hosts = new Map(lines.flatMap((line) => ('host' in line ? [[`${line.verdict} ${line.host}`, line]] : [])));
     const commands = lines.filter((line) => 'command' in line);
-    return { commands, hosts: [...hosts.values()], isCut: this.#isFull() };
+    return { commands, hosts: [...hosts.values()], isCut: this.#isLost || this.#bytes() >= MAX_BYTES };
   }
 
   #lines(): (RanCommand | AskedHost)[] {
@@ -70,10 +86,18 @@ export class LayerActivity {
   }
 
   #add(line: RanCommand | AskedHost): void {
-    if (!this.#isFull()) appendFileSync(this.#path, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+    const bytes = this.#bytes();
+    if (bytes >= MAX_BYTES) return;
+    try {
+      appendFileSync(this.#path, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+    } catch (error) {
+      // A full disk may have taken a part of the line, to which the next one would be added.
+      if (this.#bytes() > bytes) truncateSync(this.#path, bytes);
+      throw error;
+    }
   }
 
-  #isFull(): boolean {
-    return (statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0) >= MAX_BYTES;
+  #bytes(): number {
+    return statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
   }
 }

@@ -21,7 +21,6 @@ const STALE_MS = 1000;
 const MEASURE_PAUSE = 20;
 
 interface Command {
-  readonly words: readonly string[];
   readonly done: Promise<unknown>;
   end(): Promise<unknown>;
 }
@@ -158,7 +157,6 @@ export class OpenLayer implements Layer {
   /** Keeps it mounted while a command runs in it. */
   track(command: Command): void {
     this.#commands.add(command);
-    this.activity.ran(command.words);
     void command.done.finally(() => {
       this.#commands.delete(command);
       this.#releaseLater();

@@ -114,9 +114,10 @@ export async function startCommand(
   bus: Bus,
 ): Promise<Execution> {
   if (command.kind === 'host') {
+    layer?.activity.ran(command.argv);
     const execution = await children.start({ ...command.spec, timeoutMs, ...limits });
     const { process } = execution;
-    layer?.track({ words: command.argv, done: process.done, end: () => process.signal() });
+    layer?.track({ done: process.done, end: () => process.signal() });
     return execution;
   }
   const isWatched = limits.ring !== undefined || limits.onPiece !== undefined;
