@@ -1,4 +1,4 @@
-/** What a change records beside its files, on a disk that gets full. */
+/** Activity of a change on a disk that gets full. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 

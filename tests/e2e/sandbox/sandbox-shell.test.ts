@@ -57,8 +57,9 @@ describe.skipIf(why !== undefined)(`a terminal in a sandbox${why === undefined ?
     await first.until(/[#$] $/);
     await first.type('stty size; hostname\r');
     await first.until('20 90\r\n');
-    await first.type('sleep 1000\r');
-    await first.until('sleep 1000\r\n');
+    // It prints that it runs: a key that comes while the shell starts it may interrupt nothing.
+    await first.type("sh -c 'echo up; exec sleep 1000'\r");
+    await first.until('\nup\r\n');
     await first.type('\x03');
     await first.type('echo "code $?"\r');
     await first.until('code 130');
