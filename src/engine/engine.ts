@@ -15,15 +15,7 @@ import {
   type ReadMetrics,
   type Telemetry,
 } from '#contract';
-import {
-  FEATURE_CANCEL,
-  memoryLinks,
-  type Dialer,
-  type EncodedFrame,
-  type Frame,
-  type FrameOf,
-  type Link,
-} from '#protocol';
+import { FEATURE_CANCEL, type Dialer, type EncodedFrame, type Frame, type FrameOf, type Link } from '#protocol';
 import { BuiltIn } from './calls/built-in.ts';
 import { Calls } from './calls/index.ts';
 import { ChannelBroker } from './channels/channels.ts';
@@ -33,7 +25,7 @@ import { engineBus } from './engine-bus.ts';
 import { engineWorker } from './functions/index.ts';
 import type { EngineContext } from './worker.ts';
 import { defaultLimits, type EngineLimits } from './limits.ts';
-import { memoryReader, memoryWriter } from './channels/memory-channels.ts';
+import { inProcessDialer } from './in-process-dialer.ts';
 import { FunctionRegistration, isRegistration, toFunction } from './function-registration.ts';
 import { Registry, type RegisteredFunction } from './registry.ts';
 import { DEFAULT_NAMESPACE } from './namespace.ts';
@@ -174,21 +166,7 @@ export class Engine {
 
   /** Connects a peer in this process: same frames, no socket. */
   dialer(): Dialer {
-    const engineUrl = () => this.httpUrl;
-    return {
-      redials: false,
-      isInProcess: true,
-      get httpUrl() {
-        return engineUrl();
-      },
-      dial: () => {
-        const [near, far] = memoryLinks();
-        this.connect(far);
-        return Promise.resolve(near);
-      },
-      openReader: (ref) => memoryReader(this.channels, ref),
-      openWriter: (ref) => memoryWriter(this.channels, ref),
-    };
+    return inProcessDialer(this);
   }
 
   close(): void {
@@ -295,16 +273,10 @@ export class Engine {
     this.#log.debug('a peer left', { worker: session.label, reason });
     this.#registry.removeAll(session);
     this.#calls.stopSession(session);
-    this.#noteLeft(session.principal.id);
+    this.#calls.callers.left(session.principal.id, this.#sessions.values());
     this.#calls.observed.contents.unwatch(session);
     this.#triggers.dropSession(session);
     if (!session.node) this.#events.workerChanged('worker_disconnected', session.workerId);
-  }
-
-  /** All connections with one token have one id. */
-  #noteLeft(id: string): void {
-    for (const { principal } of this.#sessions.values()) if (principal.id === id) return;
-    this.#calls.callers.left(id);
   }
 
   #registerBuiltIns(): void {

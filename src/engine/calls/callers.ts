@@ -40,8 +40,9 @@ export class Callers {
     this.#seen(principal).isHere = isHere;
   }
 
-  /** The connection with this principal closed. */
-  left(principalId: string): void {
+  /** A connection with this principal closed. All connections with one token have one id: others may be open still. */
+  left(principalId: string, sessions: Iterable<Session>): void {
+    for (const { principal } of sessions) if (principal.id === principalId) return;
     for (const known of this.#known.values()) if (known.principal.id === principalId) known.isHere = false;
   }
 
